@@ -339,7 +339,8 @@ struct line_of<partition_tasks::policy> {
     static std::string text(const auto& p)
     {
         return concat(one_line(p.source), "/", one_line(p.group), " as ", one_line(p.owner),
-                      ", batches of at most ", events(p.max_events), ", ", p.leases, ", ",
+                      ", batches of at most ", events(p.max_events),
+                      p.until_drained ? ", until all events are read, " : ", ", p.leases, ", ",
                       p.lifecycle, ", ", p.batch);
     }
 };

@@ -62,6 +62,8 @@ public:
         std::string group{};   ///< Owners of one group share the partitions.
         std::string owner{};   ///< The name of this process; not empty.
         std::uint64_t max_events = 100;  ///< Maximum events of one read, and of one transaction.
+        /// Stop when this process has its share of the partitions, and has read each to its end.
+        bool until_drained = false;
         lease_options leases{};
         partition_lifecycle::config lifecycle{};
         batch_policy batch{};
@@ -155,8 +157,10 @@ public:
              Environment&& env) const
     {
         static_assert(detail::checked_event_log<std::remove_cvref_t<Log>>::ok);
+        static_assert(detail::checked_batch_store<std::remove_cvref_t<Store>>::ok);
         static_assert(detail::checked_lease_store<std::remove_cvref_t<Leases>>::ok);
         detail::driver_clock clock(env);
+        t.counts_.last_fault.text = "an exception";  // unless a call below returns
         switch (t.kind_) {
             case task::kind::end:
             case task::kind::wait: break;
@@ -172,6 +176,8 @@ public:
                                           t.mine_, t.processed_, t.counts_);
                 break;
         }
+        t.counts_.fenced = detail::commits_are_fenced<std::remove_cvref_t<Store>,
+                                                      std::remove_cvref_t<Leases>>;
     }
 
     /// Ends a task. Its result takes effect in the next call of `next_task`. A task that was not
@@ -199,11 +205,21 @@ private:
     template <class Tasks>
     friend class detail::report_guard;
 
+    /// Moves the last fault of an earlier call to here, so that its repair is noticed.
+    template <std::same_as<partitions_report> Report>
+    void take_last_fault(Report& from) noexcept
+    {
+        report_.last_fault = std::move(from.last_fault);
+        report_.last_partition = std::move(from.last_partition);
+        report_.repaired = from.repaired;
+    }
+
     template <std::same_as<partitions_report> Report>
     void add_report_to(Report& to) noexcept
     {
         detail::add_counts(to, report_);
         to.released = report_.released;
+        to.drained = report_.drained;
         to.invalid = report_.invalid;
     }
 
@@ -213,7 +229,8 @@ private:
     struct slot {
         progress state = progress::none;
         bool was_open = false;
-        assignment mine{};  // of the last task
+        bool drained = false;  // the last task has read all events
+        assignment mine{};     // of the last task
         partition_opened opened{};
         processed processed_batch{};
     };
@@ -235,7 +252,11 @@ private:
         using kind = typename Task::kind;
         if (t.kind_ == kind::end || t.kind_ == kind::wait) return;
         self.now_ = detail::later(self.now_, now);
+        // An opened partition can still fail where it failed before.
+        const bool repairs = t.kind_ != kind::open && t.counts_.last_fault.ok() &&
+                             t.mine_.key.partition == self.report_.last_partition;
         detail::add_counts(self.report_, t.counts_);
+        if (repairs && !self.report_.last_fault.ok()) self.report_.repaired = true;
         if (t.kind_ == kind::lease_call) {
             self.call_ = std::move(t.call_);
             self.answer_ = std::move(t.answer_);
@@ -248,6 +269,7 @@ private:
         s.opened = t.opened_;
         s.processed_batch = t.processed_;
         s.was_open = t.kind_ == kind::open;
+        s.drained = t.counts_.drained;
         s.state = progress::completed;
     }
 
@@ -257,6 +279,10 @@ private:
     {
         self.now_ = detail::later(self.now_, time);
         apply_results(self);
+        if (self.policy_.until_drained && !self.report_.drained && all_drained(self)) {
+            self.report_.drained = true;
+            (void)self.processor_.on(stop_requested{}, self.now_);
+        }
         typename Self::task t;
         const auto is_free = [&](std::uint32_t p) {
             return self.slots_[p].state == progress::none;
@@ -270,6 +296,22 @@ private:
         }
         self.report_.released = self.processor_.ended();
         return t;
+    }
+
+    /// True if this process has its share of the partitions, and the last read of each has found
+    /// its end. False if a stop was requested before.
+    template <class Self>
+    [[nodiscard]] static bool all_drained(const Self& self)
+    {
+        const auto& leases = self.processor_.leases();
+        if (!leases.balanced() || leases.stopping()) return false;
+        for (std::uint32_t p = 0; p != leases.partitions(); ++p) {
+            const auto epoch = leases.epoch(p);
+            const auto& s = self.slots_[p];
+            const bool is_read = s.state == progress::none && s.drained && s.mine.epoch == epoch;
+            if (epoch && !is_read) return false;
+        }
+        return true;
     }
 
     /// Makes the step a task. Steps without a call are done at once: then the result is false.

@@ -26,6 +26,9 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t dead_lettered = 0;  ///< Events with a dead letter.
     std::uint64_t dropped = 0;  ///< Events that failed and got no dead letter, as configured.
     std::uint64_t skipped = 0;  ///< Events that the handler skipped.
+    /// Calls of the handler beyond one for each event counted above: later tries, batches without
+    /// effect, and restarts of a batch whose store has no savepoints.
+    std::uint64_t repeated_calls = 0;
     /// Batches without effect. Their events are delivered again, here or by another owner.
     std::uint64_t failed_batches = 0;
     std::uint64_t lost_batches = 0;     ///< Batches refused because another owner has the partition.
@@ -37,6 +40,13 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t failed_lease_calls = 0;  ///< Failed calls of the leases.
     fault last_fault{};             ///< The last failure, whatever it was; empty if there was none.
     std::string last_partition{};   ///< Its partition; empty if it concerns the leases or the log.
+    /// True if the partition of the last fault was read without a fault after it, or if a call of
+    /// the leases succeeded after a fault without a partition.
+    bool repaired = false;
+    /// True if each commit checks the lease, because a transaction of the store can read it.
+    bool fenced = false;
+    /// True if the call ended because of `until_drained`.
+    bool drained = false;
     /// Distinguishes this process from others of the same name. A later call with this report takes
     /// over the leases of the earlier one at once, for example after an exception.
     std::uint64_t incarnation = 0;
@@ -64,19 +74,22 @@ struct [[nodiscard]] partitions_report {
     add(line, r.dead_lettered, " dead-lettered");
     add(line, r.dropped, " dropped");
     add(line, r.skipped, " skipped");
+    add(line, r.repeated_calls, " repeated calls of the handler");
     line += "; batches: ";
     line += std::to_string(r.batches);
     line += " committed";
-    add(line, r.cut_batches, " of them cut");
+    add(line, r.cut_batches, " of them ended early");
+    if (r.batches != 0) line += r.fenced ? ", fenced" : ", not fenced";
     add(line, r.failed_batches, " failed");
     add(line, r.lost_batches, " lost to another owner");
     add(line, r.unknown_commits, " with an unknown outcome");
     add(line, r.failed_reads, " failed calls of the log");
     add(line, r.failed_opens, " failed opens");
     add(line, r.failed_lease_calls, " failed lease calls");
+    if (r.drained) line += "; drained";
     line += r.released ? "; all leases given back" : "; leases not given back";
     if (r.last_fault.ok()) return line;
-    line += "; last fault: ";
+    line += r.repaired ? "; last fault, repaired: " : "; last fault: ";
     line += name(r.last_fault.kind);
     if (!r.last_partition.empty()) line += " in partition " + r.last_partition;
     if (!r.last_fault.text.empty()) line += ": " + r.last_fault.text;

@@ -10,7 +10,8 @@
 //     print(waybill::describe(r));
 //
 // It shares the partitions with other owners of the group, and processes batches until the
-// environment requests a stop. Then it gives all leases back.
+// environment requests a stop or, with `until_drained`, there are no more events. Then it gives all
+// leases back.
 //
 // Guarantees
 //   1. As of process_batch: effects in the transaction, dead letters and the checkpoint are
@@ -97,7 +98,10 @@ private:
 template <class Tasks>
 class report_guard {
 public:
-    report_guard(Tasks& work, partitions_report& r) noexcept : work_(work), report_(r) {}
+    report_guard(Tasks& work, partitions_report& r) noexcept : work_(work), report_(r)
+    {
+        work_.take_last_fault(report_);
+    }
     report_guard(const report_guard&) = delete;
     report_guard& operator=(const report_guard&) = delete;
     ~report_guard() { work_.add_report_to(report_); }
@@ -143,6 +147,7 @@ void run_partitions(Log&& log, Store&& store, Leases&& leases, Handler&& handler
 {
     detail::driver_clock clock(env);
     report.released = false;
+    report.drained = false;
     report.invalid = validate(p);
     if (report.invalid) return;
     std::vector<std::string> names;
@@ -157,7 +162,8 @@ void run_partitions(Log&& log, Store&& store, Leases&& leases, Handler&& handler
 }
 
 /// Shares the partitions of `log` with the other owners of the group, and processes them until the
-/// environment requests a stop. Then gives all leases back. The partitions are read once.
+/// environment requests a stop or `until_drained` is reached. Then gives all leases back. The
+/// partitions are listed once.
 ///
 /// `log` is an `event_log`, `store` a store of process_batch, and `leases` a `lease_store`. The
 /// handler is called as handler(tx, event) or handler(tx, event, key). It returns a fault, an

@@ -95,7 +95,7 @@ TEST_CASE("run_partitions: each event takes effect once, in the order of its par
     CHECK(f.checkpoint("b") == 1);
     CHECK(f.no_lease_is_held());
     CHECK(f.env.now() == seconds(100));
-    CHECK(describe(r) == "6 events took effect; batches: 4 committed; all leases given back");
+    CHECK(describe(r) == "6 events took effect; batches: 4 committed, fenced; all leases given back");
 }
 
 TEST_CASE("run_partitions: an empty log, and one event")
@@ -184,8 +184,8 @@ TEST_CASE("run_partitions: faults, skips and dead letters of the handler")
     const auto letter = *f.store.find(f.key("a"), 2);
     REQUIRE(letter);
     CHECK(letter->reason == "unreadable");
-    CHECK(describe(r) == "2 events took effect, 1 dead-lettered, 1 skipped; batches: 1 committed; "
-                         "all leases given back");
+    CHECK(describe(r) == "2 events took effect, 1 dead-lettered, 1 skipped; batches: 1 committed, "
+                         "fenced; all leases given back");
 }
 
 TEST_CASE("run_partitions: a transient fault rolls back and is repeated after a pause")
@@ -205,6 +205,123 @@ TEST_CASE("run_partitions: a transient fault rolls back and is repeated after a 
     CHECK(r.handled == 2);
     CHECK(r.last_fault.text == "busy");
     CHECK(r.last_partition == "a");
+    CHECK(r.repaired);
+    CHECK(r.repeated_calls == 5);  // three tries and the event before them; then one more
+    CHECK(describe(r) == "2 events took effect, 5 repeated calls of the handler; batches: 1 "
+                         "committed, fenced, 1 failed; all leases given back; last fault, repaired: "
+                         "transient in partition a: busy");
+}
+
+TEST_CASE("run_partitions: without savepoints, k dead letters repeat a batch up to k times")
+{
+    for (const bool savepoints : {true, false}) {
+        fixture f;
+        f.policy.batch.savepoints = savepoints;
+        for (int n = 1; n <= 100; ++n) f.log.append("a", std::to_string(n));
+        const auto handle = [](auto& tx, const memory_event& e) -> fault {
+            tx.record(e.body);
+            return e.sequence > 97 ? waybill::permanent("bad") : fault{};
+        };
+        const partitions_report r = f.run(handle);
+        CHECK(r.handled == 97);
+        CHECK(r.dead_lettered == 3);
+        CHECK(r.repeated_calls == (savepoints ? 0 : 3 * 97));  // handled 3 + 1 times
+    }
+}
+
+/// Leases that a transaction cannot read.
+struct unreadable_leases {
+    memory_leases& rows;
+
+    auto list(const std::string& source, const std::string& group)
+    {
+        return rows.list(source, group);
+    }
+    auto claim(const waybill::lease_claim& c) { return rows.claim(c); }
+    auto heartbeat(const waybill::owner_heartbeat& p) { return rows.heartbeat(p); }
+    auto leave(const waybill::owner_heartbeat& p) { return rows.leave(p); }
+};
+
+TEST_CASE("run_partitions: the report states whether commits are fenced")
+{
+    fixture f;
+    f.log.append("a", "1");
+    unreadable_leases unreadable{f.leases};
+    const partitions_report r =
+        waybill::run_partitions(f.log, f.store, unreadable, record_body, f.policy, f.env);
+    CHECK_FALSE(r.fenced);
+    CHECK(describe(r) ==
+          "1 event took effect; batches: 1 committed, not fenced; all leases given back");
+}
+
+TEST_CASE("run_partitions: until_drained ends after the last event of each partition")
+{
+    fixture f;
+    f.policy.until_drained = true;
+    f.policy.max_events = 2;
+    f.env.stop_at(seconds(1'000));
+    for (const char* body : {"1", "2", "3", "4", "5"}) f.log.append("a", body);
+    const auto handle = [&](auto& tx, const memory_event& e) {
+        if (e.body == "5") f.log.append("b", "6");  // is read, too
+        tx.record(e.body);
+    };
+    partitions_report r;
+    waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r);
+    CHECK(r.handled == 6);
+    CHECK(r.drained);
+    CHECK(r.released);
+    CHECK(f.no_lease_is_held());
+    CHECK(f.env.now() < seconds(60));
+    CHECK(describe(r) == "6 events took effect; batches: 4 committed, fenced; drained; all leases "
+                         "given back");
+    // The same report serves a further call, which may end in another way.
+    f.env.stop_at(f.env.now());
+    waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r);
+    CHECK(r.handled == 6);
+    CHECK_FALSE(r.drained);
+    CHECK(r.released);
+}
+
+TEST_CASE("run_partitions: until_drained waits for a log that returns no events before its end")
+{
+    struct lagging_log {
+        memory_log<>& log;
+        int reads_without_events = 5;
+        auto partitions() { return log.partitions(); }
+        auto end(const std::string& partition) { return log.end(partition); }
+        auto read(const std::string& partition, const std::optional<waybill::position>& after,
+                  std::uint64_t n)
+        {
+            return log.read(partition, after, reads_without_events-- > 0 ? 0 : n);
+        }
+    };
+    fixture f;
+    f.policy.until_drained = true;
+    for (const char* body : {"1", "2"}) f.log.append("a", body);
+    lagging_log log{f.log};
+    const partitions_report r =
+        waybill::run_partitions(log, f.store, f.leases, record_body, f.policy, f.env);
+    CHECK(r.handled == 2);
+    CHECK(r.drained);
+}
+
+TEST_CASE("run_partitions: until_drained is not reached while a partition fails")
+{
+    fixture f;
+    f.policy.until_drained = true;
+    f.log.append("a", "1");
+    f.log.append("b", "2");
+    const auto handle = [&](auto& tx, const memory_event& e, const partition_key& key) -> fault {
+        if (key.partition == "b") return waybill::infrastructure("down");
+        tx.record(e.body);
+        return {};
+    };
+    const partitions_report r = f.run(handle);
+    CHECK(r.handled == 1);
+    CHECK_FALSE(r.drained);
+    CHECK_FALSE(r.repaired);
+    CHECK(r.released);
+    CHECK(f.env.now() == seconds(100));
 }
 
 /// Leases that record the times and names of their calls.

@@ -225,6 +225,40 @@ TEST_CASE("run_partitions throwing: a handler that always throws for one event e
     CHECK(f.effects.records().size() == 3);
 }
 
+TEST_CASE("run_partitions throwing: the last fault names an exception, and its repair")
+{
+    fixture f;
+    partitions_report r;
+    bool throws = true;
+    const auto handle = [&](auto& tx, const memory_event& e, const partition_key& key) {
+        if (key.partition == "a" && e.body == "2" && std::exchange(throws, false))
+            throw std::runtime_error("once");
+        tx.inner()->record(e.body);
+    };
+    f.env.stop_at(steady_time::at(duration::seconds(40)));
+    CHECK_THROWS_AS(
+        waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r),
+        std::runtime_error);
+    CHECK(r.last_fault == waybill::infrastructure("an exception"));
+    CHECK(r.last_partition == "a");
+    CHECK(r.repeated_calls == 2);  // of "1", which was rolled back, and of "2"
+    CHECK_FALSE(r.repaired);
+
+    partitions_report stopped = r;
+    manual_environment at_once = f.env;
+    at_once.stop_at(at_once.now());
+    waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, at_once, stopped);
+    CHECK(stopped.last_fault == r.last_fault);  // not lost in a call that does nothing
+    CHECK_FALSE(stopped.repaired);
+
+    f.env.stop_at(f.env.now() + duration::seconds(40));
+    waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r);
+    CHECK(r.last_fault == waybill::infrastructure("an exception"));
+    CHECK(r.last_partition == "a");
+    CHECK(r.repaired);
+    CHECK(r.fenced);
+}
+
 TEST_CASE("run_partitions throwing: with catching, an exception is a fault of its event")
 {
     fixture f;

@@ -56,7 +56,7 @@ TEST_CASE("lease guide: all partitions of a process in one call")
     print(describe(report));
     //! [lease_run]
     CHECK(printed == std::string_view(R"text(
-3 events took effect, 1 dead-lettered; batches: 2 committed; all leases given back
+3 events took effect, 1 dead-lettered; batches: 2 committed, fenced; all leases given back
 )text").substr(1));
 }
 

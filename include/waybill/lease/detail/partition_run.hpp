@@ -35,21 +35,28 @@ inline constexpr bool is_fenced = false;
 template <class Store, class Leases>
 inline constexpr bool is_fenced<fenced_store<Store, Leases>> = true;
 
+/// True if each commit checks the lease.
+template <class Store, class Leases>
+inline constexpr bool commits_are_fenced =
+    is_fenced<Store> || lease_fence<Leases, typename Store::transaction>;
+
 /// The store, fenced by the leases if a transaction of the store can read them.
 template <class Store, class Leases>
 [[nodiscard]] decltype(auto) fenced(Store& store, [[maybe_unused]] Leases& leases)
 {
-    constexpr bool can_fence = lease_fence<Leases, typename Store::transaction>;
-    if constexpr (is_fenced<Store> || !can_fence) return (store);
+    if constexpr (is_fenced<Store> || !commits_are_fenced<Store, Leases>) return (store);
     else return fenced_store<Store, Leases>(store, leases);
 }
 
 /// A handler (transaction, event) or (transaction, event, key) that returns a fault, an
-/// event_outcome or void, as a handler of process_batch.
+/// event_outcome or void, as a handler of process_batch. Counts its calls.
 template <class Handler>
 class event_call {
 public:
-    event_call(Handler& handler, const partition_key& key) : handler_(handler), key_(key) {}
+    event_call(Handler& handler, const partition_key& key, std::uint64_t& calls)
+        : handler_(handler), key_(key), calls_(calls)
+    {
+    }
 
     template <class Transaction, class Event>
     auto operator()(Transaction& tx, const Event& e)
@@ -59,6 +66,7 @@ public:
         static_assert(takes_key || std::invocable<Handler&, Transaction&, const Event&>,
                       "run_partitions: the handler must accept (transaction&, const event&), or "
                       "(transaction&, const event&, const partition_key&)");
+        ++calls_;
         if constexpr (takes_key) return returned([&] { return handler_(tx, e, key_); });
         else return returned([&] { return handler_(tx, e); });
     }
@@ -82,6 +90,7 @@ private:
 
     Handler& handler_;
     const partition_key& key_;
+    std::uint64_t& calls_;
 };
 
 /// Ends a batch at a time, or at a stop request. `is_cut` is then true.
@@ -108,6 +117,7 @@ inline void store_fault(partitions_report& r, const std::string& partition, cons
     r.last_fault = f;
     if (f.ok()) r.last_fault.kind = fault_kind::infrastructure;
     r.last_partition = partition;
+    r.repaired = false;
 }
 
 /// Adds the counts of `more`. Its texts are moved.
@@ -117,14 +127,16 @@ inline void add_counts(partitions_report& to, partitions_report& more) noexcept
         &partitions_report::opened,          &partitions_report::batches,
         &partitions_report::cut_batches,     &partitions_report::handled,
         &partitions_report::dead_lettered,   &partitions_report::dropped,
-        &partitions_report::skipped,         &partitions_report::failed_batches,
-        &partitions_report::lost_batches,    &partitions_report::unknown_commits,
-        &partitions_report::failed_reads,    &partitions_report::failed_opens,
-        &partitions_report::failed_lease_calls};
+        &partitions_report::skipped,         &partitions_report::repeated_calls,
+        &partitions_report::failed_batches,  &partitions_report::lost_batches,
+        &partitions_report::unknown_commits, &partitions_report::failed_reads,
+        &partitions_report::failed_opens,    &partitions_report::failed_lease_calls};
     for (const auto count : counts) to.*count = saturating_add(to.*count, more.*count);
+    to.fenced = to.fenced || more.fenced;
     if (more.last_fault.ok()) return;
     to.last_fault = std::move(more.last_fault);
     to.last_partition = std::move(more.last_partition);
+    to.repaired = more.repaired;
 }
 
 /// Two random numbers as one of 64 bits, which is not 0.
@@ -236,7 +248,25 @@ void count_batch(const Report& b, bool is_cut, assignment& mine, partitions_repo
     if (!b.reason.ok()) store_fault(r, mine.key.partition, b.reason);
 }
 
-/// Reads and handles one batch. The result is in `done`.
+/// True if no event follows the checkpoint, after a read without events. A log that does not know
+/// its end is believed.
+template <class Log>
+[[nodiscard]] bool is_at_end([[maybe_unused]] Log& log, [[maybe_unused]] const assignment& mine,
+                             [[maybe_unused]] partitions_report& r)
+{
+    if constexpr (log_with_end<Log>) {
+        const result<std::optional<position>> end = log.end(mine.key.partition);
+        if (end) return !*end || (mine.from && (*end)->sequence <= mine.from->sequence);
+        r.failed_reads = 1;
+        store_fault(r, mine.key.partition, end.error());
+        return false;
+    } else {
+        return true;
+    }
+}
+
+/// Reads and handles one batch. The result is in `done`; `r.drained` is true at the end of the
+/// partition.
 template <class Log, class Store, class Leases, class Handler, class Clock, class Policy>
 void process_partition(Log& log, Store& store, Leases& leases, Handler& handler, Clock& clock,
                        const Policy& p, steady_time until, assignment& mine,
@@ -250,12 +280,16 @@ void process_partition(Log& log, Store& store, Leases& leases, Handler& handler,
         return;
     }
     auto&& guarded = fenced(store, leases);
-    event_call<Handler> call(handler, mine.key);
+    event_call<Handler> call(handler, mine.key, r.repeated_calls);
     batch_watch<Clock> watch{clock, until};
     const batch_report b = process_batch(guarded, mine, *events, call, clock.wall_now(), p.batch,
                                          watch);
+    const std::uint64_t calls = r.repeated_calls;
     r = {};
     count_batch(b, watch.is_cut, mine, r);
+    const std::uint64_t counted = r.handled + r.dead_lettered + r.dropped + r.skipped;
+    r.repeated_calls = calls > counted ? calls - counted : 0;
+    if (p.until_drained && b.outcome == batch_outcome::empty) r.drained = is_at_end(log, mine, r);
     done.pass = partition_lifecycle_types::pass_of(b.outcome);
 }
 
