@@ -45,6 +45,7 @@ int main(int argc, char** argv)
     engines::sqlite_leases leases(db);
     host_environment env;
 
+    //! [processor_host]
     const auto handle = [&](auto&, const auto& order, const auto& key) -> waybill::fault {
         const int total = std::atoi(order.body.c_str());
         if (total < 0) return waybill::permanent("the total is negative");
@@ -59,5 +60,6 @@ int main(int argc, char** argv)
          .lifecycle = {.poll = interval}},
         env);
     std::puts(waybill::describe(report).c_str());
+    //! [processor_host]
     return report.released ? 0 : 1;
 }

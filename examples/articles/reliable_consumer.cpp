@@ -39,6 +39,7 @@ int main(int argc, char** argv)
     engines::sqlite_store store(db);
     support::standard_environment env;
     const bool fixed = argc == 3 && argv[2] == std::string_view("reprocess");
+    //! [reliable_consumer]
     const auto handle = waybill::catching(
         [&](auto&, const auto& e) -> waybill::fault {
             if (!fixed && e.body.starts_with('-')) return waybill::permanent("total is negative");
@@ -58,6 +59,7 @@ int main(int argc, char** argv)
         if (r.outcome != waybill::batch_outcome::committed) return 1;
         mine.from = r.reached;
     }
+    //! [reliable_consumer]
     if (fixed) std::cout << describe(waybill::reprocess_all(store, handle, env)) << '\n';
     return stored ? 0 : 1;
 }

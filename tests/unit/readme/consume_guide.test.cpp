@@ -51,13 +51,43 @@ struct {
         }
         return std::optional<order>();
     }
-} event_log;
+} orders;
+
+namespace store_calls {
+//! [consume_store]
+using namespace waybill;
+struct my_store {
+    struct transaction {                       // movable; without a commit it is rolled back
+        result<commit_outcome> commit();       // applied, not_applied or unknown
+        void rollback() noexcept;
+        result<void> savepoint();              // optional: these three
+        result<void> release_savepoint();      // keeps the writes since then
+        result<void> rollback_to_savepoint();  // removes them
+    };
+    result<transaction> begin();
+    result<std::optional<checkpoint>> load(const partition_key& key);  // {.at, .epoch}
+    result<advance_outcome> advance(transaction& tx, const partition_key& key,
+                                    const std::optional<position>& from, const position& to,
+                                    std::uint64_t epoch);  // applied, conflict or stale_epoch
+    result<void> put(transaction& tx, const dead_letter& letter);  // inserts or replaces
+    result<std::optional<dead_letter>> find(const partition_key& key, std::uint64_t sequence);
+
+    // Optional, for reprocess, reprocess_all and resubmit:
+    result<bool> remove(transaction& tx, const partition_key& key, std::uint64_t sequence);
+    result<std::vector<dead_letter>> list(const partition_key& key,
+                                          const std::optional<std::uint64_t>& after,
+                                          std::uint64_t max_count);  // ascending
+    result<std::vector<partition_key>> dead_letter_keys();           // each key once
+};
+//! [consume_store]
+static_assert(checkpoint_store<my_store> && dead_letter_queue<my_store>);
+static_assert(savepoint_scope<my_store::transaction>);
+}  // namespace store_calls
 
 TEST_CASE("consume guide: effects, dead letters and checkpoint in one transaction")
 {
     memory_store store;
 
-    //! [consume_batch]
     const auto handle = [](auto& tx, const order& o) -> waybill::fault {
         if (o.total < 0) return waybill::permanent("total is negative");
         tx.record(o.body);                          // your INSERT or UPDATE, through tx
@@ -69,7 +99,6 @@ TEST_CASE("consume guide: effects, dead letters and checkpoint in one transactio
 
     const auto r = waybill::process_batch(store, mine, events, handle, now);
     if (r.outcome == waybill::batch_outcome::committed) mine.from = r.reached;
-    //! [consume_batch]
 
     CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(store.records() == std::vector<std::string>{"a", "c"});
@@ -170,7 +199,7 @@ TEST_CASE("consume guide: dead letters are reprocessed")
     };
 
     //! [consume_reprocess]
-    const auto fetch = [&](const waybill::dead_letter& d) { return event_log.read(d.at); };
+    const auto fetch = [&](const waybill::dead_letter& d) { return orders.read(d.at); };
     const auto letters = store.list(key, {}, 100);   // the first 100, in the order of sequences
     if (!letters) return log_fault(letters.error());
     for (const waybill::dead_letter& d : *letters) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,22 @@ struct order {
     std::string body;
 };
 
+namespace log_calls {
+//! [lease_log_calls]
+struct my_log {
+    waybill::result<std::vector<std::string>> partitions();  // the names of all partitions
+    // At most max_count events after the position `after`, in ascending order; from the first one
+    // if it is empty. No events: none for now.
+    waybill::result<std::vector<order>> read(const std::string& partition,
+                                             const std::optional<waybill::position>& after,
+                                             std::uint64_t max_count);
+    // Optional: the position of the last event; empty if there is none.
+    waybill::result<std::optional<waybill::position>> end(const std::string& partition);
+};
+//! [lease_log_calls]
+static_assert(waybill::event_log<my_log>);
+}  // namespace log_calls
+
 TEST_CASE("lease guide: all partitions of a process in one call")
 {
     waybill::testing::memory_log<> log({"0", "1"});
@@ -45,7 +62,6 @@ TEST_CASE("lease guide: all partitions of a process in one call")
     std::string printed;
     const auto print = [&](const std::string& line) { printed += line + "\n"; };
 
-    //! [lease_run]
     const auto handle = [](auto& tx, const auto& order) -> waybill::fault {
         if (order.body.empty()) return waybill::permanent("it has no lines");
         tx.record(order.body);  // an effect, in the transaction of the checkpoint
@@ -54,10 +70,29 @@ TEST_CASE("lease guide: all partitions of a process in one call")
     const waybill::partitions_report report = waybill::run_partitions(
         log, store, leases, handle, {.group = "billing", .owner = "host-7"}, env);
     print(describe(report));
-    //! [lease_run]
     CHECK(printed == std::string_view(R"text(
 3 events took effect, 1 dead-lettered; batches: 2 committed, fenced; all leases given back
 )text").substr(1));
+}
+
+TEST_CASE("lease guide: a report that survives an exception or a stop")
+{
+    using namespace waybill;
+    testing::memory_log<> log({"0"});
+    testing::memory_store<std::string> store;
+    testing::memory_leases leases;
+    testing::manual_environment env;
+    const partition_tasks::policy policy{.owner = "host-7", .until_drained = true};
+    const auto handle = [](auto& tx, const auto& order) { tx.record(order.body); };
+    log.append("0", "one");
+    //! [lease_report]
+    waybill::partitions_report report;
+    run_partitions(log, store, leases, handle, policy, env, report);  // adds to report
+    //! [lease_report]
+    log.append("0", "two");
+    run_partitions(log, store, leases, handle, policy, env, report);
+    CHECK(report.handled == 2);
+    CHECK(report.drained);
 }
 
 TEST_CASE("lease guide: several threads")
