@@ -282,6 +282,46 @@ TEST_CASE("run_partitions: until_drained ends after the last event of each parti
     CHECK(r.released);
 }
 
+TEST_CASE("run_partitions: until_drained ends two owners, and no event is left")
+{
+    fixture f;
+    f.policy.until_drained = true;
+    f.policy.max_events = 3;
+    memory_log<> log({"a", "b", "c", "d"});
+    for (int n = 0; n != 40; ++n) log.append(std::string(1, "aabd"[n % 4]), std::to_string(n));
+    partition_tasks::policy other = f.policy;
+    other.owner = "host-8";
+    partition_tasks one(f.policy, *log.partitions(), 1);
+    partition_tasks two(other, *log.partitions(), 2);
+    f.env.stop_at(seconds(10'000));
+    const auto handle = [&](auto& tx, const memory_event& e) {
+        f.env.advance(duration::milliseconds(300));
+        tx.record(e.body);
+    };
+    while (!one.report().released || !two.report().released) {
+        steady_time until = steady_time::highest();
+        for (partition_tasks* work : {&one, &two}) {
+            auto t = work->next_task(f.env.now());
+            if (t.ended()) continue;
+            if (t.waits()) {
+                if (t.until() < until) until = t.until();
+                continue;
+            }
+            work->run(t, log, f.store, f.leases, handle, f.env);
+            work->complete(std::move(t), f.env.now());
+            until = f.env.now();
+        }
+        if (until != steady_time::highest()) f.env.sleep_until(until);
+        REQUIRE(f.env.now() < seconds(600));
+    }
+    CHECK(f.store.records().size() == 40);
+    for (const partition_tasks* work : {&one, &two}) {
+        CHECK(work->report().handled > 0);
+        CHECK(work->report().drained);
+    }
+    CHECK(f.no_lease_is_held());
+}
+
 TEST_CASE("run_partitions: until_drained waits for a log that returns no events before its end")
 {
     struct lagging_log {
