@@ -303,7 +303,8 @@ private:
                 "/IsFailedSession: expected true or false, found " + detail::shown(*mark));
         }
         if (*mark->template get_ptr<const bool*>() && !s.progress.failed) {
-            s.progress.failed.emplace().text = detail::failed_mark;
+            s.progress.failed = session_progress::failure{};  // not emplace(): clang 14
+            s.progress.failed->text = detail::failed_mark;
         }
         return true;
     }

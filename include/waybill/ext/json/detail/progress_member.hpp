@@ -408,7 +408,8 @@ private:
 
     void failure(Json& v)
     {
-        session_progress::failure& f = result_.progress.failed.emplace();
+        result_.progress.failed = session_progress::failure{};  // not emplace(): clang 14
+        session_progress::failure& f = *result_.progress.failed;
         if (!v.is_object()) return fail("failed", v, "an object");
         for (const char* const needed : {"reason", "sequence", "step"}) {
             if (v.contains(needed)) continue;
