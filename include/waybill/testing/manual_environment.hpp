@@ -65,6 +65,7 @@ public:
         wall_now_ += by;
     }
 
+    /// The highest time withdraws a stop.
     void stop_at(steady_time t) noexcept { stop_at_ = t; }
 
     /// The number of sleeps that moved the time, and their sum.
