@@ -110,13 +110,17 @@ struct audit : outcomes {
             i.settled = true;
             key& k = keys[i.key];
             const bool never = !i.arrived && !i.maybe;
-            must(!i.kept || s.outcome == item_outcome::too_large, "what is kept ends as too large");
+            must(!i.kept || i.maybe || s.outcome == item_outcome::too_large,
+                 "what is kept ends as too large");
             switch (s.outcome) {
                 case item_outcome::accepted:
                     must(i.arrived, "accepted has arrived");
                     continue;
                 case item_outcome::in_doubt:
                     must(i.maybe && !i.arrived, "undecided may have arrived");
+                    if (k.holds(n) && !stopped) continue;
+                    must(i.final || i.refused || stopped || told || large(i),
+                         "undecided was tried enough, or no cut could save it");
                     break;
                 case item_outcome::unsent:
                     must(never && stopped, "unsent has not arrived");
@@ -204,7 +208,7 @@ private:
             const item& x = items[n];
             must(waits(n), "an item is sent that is elsewhere");
             must(!x.arrived, "what has arrived is not sent again");
-            must(!x.maybe, "what may have arrived is never cut anew");
+            must(!x.maybe || x.anew, "what may have arrived is not cut anew before an answer");
             must(!x.final, "what has failed for good is not sent again");
             must(!x.kept, "what is kept is not sent");
             must(!policy.one_key || x.key == one, "a batch has one key");

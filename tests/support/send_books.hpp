@@ -31,8 +31,10 @@ struct books {
         waybill::fault_kind how = waybill::fault_kind::none;
         bool arrived = false;
         bool maybe = false;      // it was in a batch that is unknown
+        bool anew = false;       // since then its batch was refused, or failed in part: it may be
+                                 // sent in another
         bool refused = false;    // alone
-        bool final = false;      // it has failed for good
+        bool final = false;      // it has failed for good, or is not asked about any more
         bool overtaken = false;  // the broker has taken a later one and not this
         bool asked = false;      // for a smaller one in its place
         bool kept = false;
@@ -123,22 +125,23 @@ struct books {
     /// The most sends that there may be: the measure that sees to it that it ends. Every answer but
     /// `throttled` ends an item, takes one of the `most` tries of an item or of the repeats of an
     /// attempt, or takes at least an eighth of what a batch may have that begins with its first
-    /// item.
+    /// item. After that, the repeats are all there again.
     [[nodiscard]] std::uint64_t bound() const
     {
         std::uint64_t refusals_each = 2;
         for (std::uint64_t n = items.size(); n > 1; n -= std::max<std::uint64_t>(n / 8, 1)) {
             ++refusals_each;
         }
-        return items.size() * (refusals_each + 2 * most_tries() + 1) +
-               replacements * refusals_each;
+        return items.size() * ((refusals_each + 2) * most_tries() + 1) +
+               replacements * refusals_each * most_tries();
     }
 
     /// What is left to be done, at the most: it shrinks with every answer but `throttled`. A
     /// failure takes one of the tries of an item, a refusal some of what a batch may have that
     /// begins with its first item, an answer that leaves it open one of the repeats of an attempt;
-    /// and whatever ends an item takes all that was left of it. `all` is how many items there will
-    /// be.
+    /// and whatever ends an item takes all that was left of it. A refusal gives the repeats of its
+    /// attempt back, and weighs more. A failure in part turns them into tries. `all` is how many
+    /// items there will be.
     [[nodiscard]] std::uint64_t left(std::uint64_t all) const
     {
         std::uint64_t n = 0;
@@ -148,13 +151,13 @@ struct books {
     }
     [[nodiscard]] std::uint64_t left_of(const item& i, std::uint64_t all) const
     {
-        const bool to_be_settled = i.in == none && (i.arrived || i.maybe || i.final);
+        const bool to_be_settled = i.in == none && (i.arrived || i.final);
         if (i.settled || to_be_settled) return 0;
         const bool may_be_replaced =
             policy.on_too_large == waybill::send_policy::when_too_large::replace;
         std::uint64_t n = 1 + 2 * most_tries() - i.tries;
-        n += i.most == none ? all + 1 : i.most;
-        return n + (may_be_replaced && !i.asked ? all + 2 : 0);
+        n += most_tries() * (i.most == none ? all + 1 : i.most);
+        return n + (may_be_replaced && !i.asked ? most_tries() * (all + 2) : 0);
     }
 
     [[nodiscard]] std::uint32_t most_tries() const
@@ -204,7 +207,7 @@ struct books {
             }
             mix(i.in + 64 * i.most + 4096 * i.bytes);
             mix(i.tries * 256U + i.arrived * 1U + i.maybe * 2U + i.refused * 4U + i.final * 8U +
-                i.overtaken * 16U + i.asked * 32U + i.kept * 64U);
+                i.overtaken * 16U + i.asked * 32U + i.kept * 64U + i.anew * 128U);
         }
         for (const attempt& a : attempts) {
             if (!a.open) continue;

@@ -137,7 +137,7 @@ protected:
         if (!a) return;
         doubted = doubted || a->count > 1;
         item& head = items[members[a->first]];
-        if (head.maybe) return over(*a);
+        maybe_anew(*a);
         if (a->count == 1) {
             head.refused = true;
             head.most = 0;
@@ -154,7 +154,7 @@ protected:
     {
         attempt* a = of(e.attempt);
         if (!a) return;
-        const bool maybe = items[members[a->first]].maybe;
+        maybe_anew(*a);
         std::uint32_t tries = 0;
         bool stop_now = false;
         if (e.failed.size() < a->count) succeeds();
@@ -174,7 +174,7 @@ protected:
                 continue;
             }
             stop_now = stop_now || stops(how);
-            fails(n, how, maybe, tries);
+            fails(n, how, a->unknowns, tries);
         }
         over(*a);
         pay(tries, now, e.random, e.retry_after);
@@ -189,19 +189,18 @@ protected:
         attempt* a = of(e.attempt);
         if (!a) return;
         a->away = false;
-        if (!items[members[a->first]].maybe || stopped) over(*a);
+        if (a->unknowns == 0 || stopped) over(*a);
     }
 
     void answer(const waybill::batch_sender::failed& e, waybill::steady_time now)
     {
         attempt* a = of(e.attempt);
         if (!a) return;
-        const bool maybe = items[members[a->first]].maybe;
-        if (maybe && retriable(e.kind))
+        if (a->unknowns != 0 && retriable(e.kind))
             return answer(waybill::batch_sender::outcome_unknown{e.attempt, e.random}, now);
         std::uint32_t tries = 0;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
-            fails(members[i], e.kind, maybe, tries);
+            fails(members[i], e.kind, a->unknowns, tries);
         }
         over(*a);
         pay(tries, now, e.random, {});
@@ -214,27 +213,42 @@ protected:
         if (!a) return;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             items[members[i]].maybe = true;
+            items[members[i]].anew = false;
         }
         a->away = false;
         ++a->unknowns;
         const bool again = policy.on_unknown == waybill::send_policy::when_unknown::repeat &&
                            a->unknowns < most_tries() && !stopped;
-        if (!again || !spend()) return over(*a);
+        if (!again || !spend()) {
+            for (std::size_t i = a->first; i != a->first + a->count; ++i) {
+                items[members[i]].final = true;
+            }
+            return over(*a);
+        }
         a->not_before = due(now, a->unknowns, e.random, {});
     }
 
-    // An item of an attempt that may not have arrived before has failed: it is tried again while
+    // What may have arrived may now be sent in another batch.
+    void maybe_anew(const attempt& a)
+    {
+        for (std::size_t i = a.first; i != a.first + a.count; ++i) {
+            items[members[i]].anew = items[members[i]].maybe;
+        }
+    }
+
+    // An item has failed, and the answers before were unknown so many times: it is tried again while
     // there are tries and tokens.
-    void fails(std::uint64_t n, waybill::fault_kind how, bool maybe, std::uint32_t& tries)
+    void fails(std::uint64_t n, waybill::fault_kind how, std::uint32_t unknowns,
+               std::uint32_t& tries)
     {
         item& i = items[n];
-        if (maybe || stops(how)) return;
-        i.final = !retriable(how) || i.tries + 1 >= most_tries() || tokens == 0;
+        if (stops(how)) return;
+        i.final = !retriable(how) || i.tries + unknowns + 1 >= most_tries() || tokens == 0;
         if (i.final) {
             i.how = how;
             return;
         }
-        ++i.tries;
+        i.tries += unknowns + 1;
         tries = std::max(tries, i.tries);
     }
 

@@ -188,8 +188,7 @@ public:
         calibrator_.refused(f->sizes, r.actual, r.limit,
                             queue_.items().samples(f->runs, r.item_sizes), f->cut);
         if (f->sizes.items > 1) flights_.mark_older();
-        // An earlier send of the same batch may have arrived.
-        if (f->unknown_outcomes != 0) return end_in_doubt(*f, now);
+        mark_if_maybe_arrived(*f);
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->runs.front().first;
             const std::uint64_t item_size = r.item_sizes.empty() ? 0 : r.item_sizes.front();
@@ -220,6 +219,7 @@ public:
         if (p.failed.size() < items) pace_.succeeded(now);
         // A batch that was accepted in part was not too large.
         calibrator_.accepted(f->sizes, std::nullopt, f->full(calibrator_), f->cut);
+        mark_if_maybe_arrived(*f);
         queue_.items().set_state(f->runs, detail::item_state::ended);
         failure_summary failures;
         for (const batch_sender::entry_fault& e : p.failed) {
@@ -254,6 +254,7 @@ public:
         if (f->unknown_outcomes != 0 && detail::pace::retriable(e.kind))
             return on(outcome_unknown{e.attempt, e.random}, now);
         pace_.not_throttled();
+        mark_if_maybe_arrived(*f);
         failure_summary failures;
         queue_.items().for_each(f->runs,
                                 [&](detail::send_item& i) { fail(*f, i, e.kind, failures, now); });
@@ -463,20 +464,28 @@ private:
         return event_result::applied;
     }
 
+    /// If an outcome of the batch was unknown: its items may be sent in other batches from now on,
+    /// as they may be repeated. But the broker may have accepted them when it was sent first.
+    void mark_if_maybe_arrived(const detail::flight& f)
+    {
+        if (f.unknown_outcomes != 0) queue_.mark_maybe_arrived(f.runs);
+    }
+
     void fail(const detail::flight& f, detail::send_item& i, fault_kind kind,
               failure_summary& failures, steady_time now)
     {
         const bool stop = kind == fault_kind::cancelled || kind == fault_kind::ownership_lost;
-        bool retry = f.unknown_outcomes == 0 && detail::pace::retriable(kind) &&
-                     pace_.may_retry(i.failed_attempts + 1U);
+        const std::uint32_t attempts = i.failed_attempts + f.unknown_outcomes + 1U;
+        bool retry = detail::pace::retriable(kind) && pace_.may_retry(attempts);
         if (retry) {
             if (!failures.retry_paid) failures.retry_paid = pace_.spend(now);
             retry = *failures.retry_paid;
         }
         if (stop) failures.stops_sender = true;
-        detail::send_queue::fail(i, kind, stop || retry, f.unknown_outcomes != 0);
-        if (retry && ++i.failed_attempts > failures.max_failed_attempts)
-            failures.max_failed_attempts = i.failed_attempts;
+        detail::send_queue::fail(i, kind, stop || retry);
+        if (!retry) return;
+        i.failed_attempts = static_cast<std::uint8_t>(attempts);  // less than 255, see pace
+        if (attempts > failures.max_failed_attempts) failures.max_failed_attempts = attempts;
     }
 
     /// Settles the ended items of a flight with failures. The others wait again.

@@ -68,6 +68,27 @@ TEST_CASE("sender: few answers, to the end")
     holds(p, 20'000);
 }
 
+TEST_CASE("sender: three tries, so that what was unknown may fail, be refused and be unknown again")
+{
+    plan p{.name = "three tries", .policy = policy_of(1), .sizes = {10, 10, 10}, .wide = 3,
+           .narrow = 2};
+    p.policy.retry.max_attempts = 3;
+    holds(p, 100'000);
+    p.name = "three tries in order, to the end";
+    p.policy.ordered = true;
+    p.keys = {1, 2, 1};
+    p.wide = 0;
+    p.narrow = 100;
+    holds(p, 100'000);
+    p.name = "three tries, two in flight, stopped";
+    p.policy.ordered = false;
+    p.policy.in_flight = 2;
+    p.policy.limit.items = 2;
+    p.stops = true;
+    p.narrow = 6;
+    holds(p, 100'000);
+}
+
 TEST_CASE("sender: two in flight, answers out of order")
 {
     plan p{.name = "two in flight", .policy = policy_of(2), .sizes = {10, 10, 10, 10}, .wide = 2,
@@ -133,6 +154,8 @@ std::string caught()
            .narrow = 1,
            .noise = W == wrong::hears_what_is_late ? hearing::noise : hearing::answers,
            .at_once = false};
+    // An unknown answer and a failure are two tries.
+    if (W == wrong::gives_up_a_part_of_a_repetition) p.policy.retry.max_attempts = 3;
     for (const std::uint64_t items : {4U, 2U}) {
         p.policy.limit.items = items;
         enumeration<mutant<W>> e(p);
@@ -163,6 +186,8 @@ TEST_CASE("sender: what is wrong on purpose is caught")
     by(caught<wrong::takes_one_item_too_many>(), "no batch has more items");
     by(caught<wrong::takes_ten_bytes_too_many>(), "no batch of several is over");
     by(caught<wrong::takes_unknown_for_accepted>(), "no item is settled while it is on its way");
+    by(caught<wrong::gives_up_a_refused_repetition>(), "undecided was tried enough");
+    by(caught<wrong::gives_up_a_part_of_a_repetition>(), "undecided was tried enough");
     by(caught<wrong::does_not_rest>(), "a broker that wants to be left alone is");
     by(caught<wrong::hears_what_is_late>(), "accepted what is over");
     by(caught<wrong::changes_its_mind>(), "asked again it says the same");

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include <waybill/batch/batch_sender.hpp>
 
@@ -27,6 +29,8 @@ enum class wrong {
     takes_one_item_too_many,
     takes_ten_bytes_too_many,
     takes_unknown_for_accepted,
+    gives_up_a_refused_repetition,
+    gives_up_a_part_of_a_repetition,
     does_not_rest,
     hears_what_is_late,
     changes_its_mind,
@@ -51,8 +55,24 @@ public:
     template <class E>
     event_result on(const E& e, steady_time now)
     {
-        if constexpr (W == wrong::cuts_unknown_anew &&
-                      std::is_same_v<E, batch_sender::outcome_unknown>) {
+        const bool repeated = std::exchange(
+            repeated_, std::is_same_v<E, batch_sender::outcome_unknown> ||
+                           (repeated_ && std::is_same_v<E, batch_sender::started>));
+        if constexpr (W == wrong::gives_up_a_refused_repetition &&
+                      std::is_same_v<E, batch_sender::too_large>) {
+            if (repeated) return s_.on(batch_sender::failed{e.attempt, fault_kind::permanent}, now);
+            return s_.on(e, now);
+        } else if constexpr (W == wrong::gives_up_a_part_of_a_repetition &&
+                             std::is_same_v<E, batch_sender::partial>) {
+            std::vector<batch_sender::entry_fault> failed(e.failed.begin(), e.failed.end());
+            for (batch_sender::entry_fault& f : failed) {
+                if (repeated && f.kind == fault_kind::transient) f.kind = fault_kind::permanent;
+            }
+            batch_sender::partial changed = e;
+            changed.failed = failed;
+            return s_.on(changed, now);
+        } else if constexpr (W == wrong::cuts_unknown_anew &&
+                             std::is_same_v<E, batch_sender::outcome_unknown>) {
             return s_.on(batch_sender::throttled{e.attempt}, now);
         } else if constexpr (W == wrong::repeats_what_arrived &&
                              std::is_same_v<E, batch_sender::accepted>) {
@@ -112,7 +132,10 @@ public:
     [[nodiscard]] bool finished() const { return s_.finished(); }
     [[nodiscard]] std::uint64_t end() const { return s_.end(); }
     [[nodiscard]] std::uint64_t first_open() const { return s_.first_open(); }
-    friend bool operator==(const mutant& a, const mutant& b) { return a.s_ == b.s_; }
+    friend bool operator==(const mutant& a, const mutant& b)
+    {
+        return a.s_ == b.s_ && a.repeated_ == b.repeated_;
+    }
 
 private:
     static void spoil(send_policy& p)
@@ -124,6 +147,7 @@ private:
 
     batch_sender s_;
     bool once_ = false;
+    bool repeated_ = false;  // with one attempt in flight: its last answer was unknown
     mutable std::uint64_t asked_ = 0;
 };
 

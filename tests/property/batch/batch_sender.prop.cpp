@@ -9,6 +9,7 @@
 #include <forward_list>
 #include <list>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -68,6 +69,9 @@ struct broker {
     habits h;
     dice roll;
     std::map<std::uint64_t, std::uint64_t> arrived{};  // item and attempt
+    std::set<std::uint64_t> unknown{};                 // attempts, answered so
+    std::set<std::uint64_t> anew{};                    // items that may come in another batch
+    std::set<std::uint64_t> twice{};                   // items that came again
     std::vector<std::uint64_t> order{};
     std::uint64_t requests = 0;
     std::uint64_t throttled_ones = 0;
@@ -85,7 +89,15 @@ struct broker {
     {
         const auto [at, fresh] = arrived.emplace(i.id, attempt);
         if (fresh) order.push_back(i.id);
-        RC_ASSERT(at->second == attempt);  // or it would have arrived twice
+        if (!fresh) twice.insert(i.id);
+        RC_ASSERT(at->second == attempt || anew.count(i.id) != 0);
+    }
+
+    // After an unknown answer, only a refusal or a failure in part lets a batch be cut anew.
+    void let_go(const std::vector<item>& batch, std::uint64_t attempt)
+    {
+        if (unknown.count(attempt) == 0) return;
+        for (const item& i : batch) anew.insert(i.id);
     }
 
     send_outcome answer(const std::vector<item>& batch, std::uint64_t attempt)
@@ -96,6 +108,7 @@ struct broker {
         std::uint64_t actual = h.envelope;
         for (const item& i : batch) actual += i.body + i.header;
         if (actual > h.limit) {
+            let_go(batch, attempt);
             batch_sender::too_large r;
             if (h.tells_numbers) r.actual = actual, r.limit = h.limit;
             if (h.lies) {
@@ -121,9 +134,11 @@ struct broker {
             if (roll(2) == 0) {
                 for (const item& i : batch) take(i, attempt);
             }
+            unknown.insert(attempt);
             return batch_sender::outcome_unknown{.random = roll.share()};
         }
         if (mood == 3 && h.partials && arrived.count(batch.front().id) == 0) {
+            let_go(batch, attempt);
             entries.clear();
             for (std::size_t i = 0; i != batch.size(); ++i) {
                 if (roll(3) == 0)
@@ -194,10 +209,10 @@ void few_enough(std::uint64_t requests, std::size_t items, const send_policy& p,
                 std::uint64_t throttles)
 {
     // A refusal lowers the most of each of its items to half after the first; a failure costs each
-    // of its items a try; an unknown answer costs its batch one.
+    // of its items a try; an unknown answer costs its batch one, until the batch is refused.
     std::uint64_t halvings = 2;
     for (std::size_t n = items; n != 0; n /= 2) ++halvings;
-    RC_ASSERT(requests <= items * (halvings + 2 * p.retry.max_attempts + 1) + throttles);
+    RC_ASSERT(requests <= items * ((halvings + 2) * p.retry.max_attempts + 1) + throttles);
 }
 
 template <class Input>
@@ -226,6 +241,7 @@ void sends_all(std::uint64_t seed, Input&& wrap)
     RC_ASSERT(s.finished());
     RC_ASSERT(!s.input_begin());
     RC_ASSERT(r.sends == b.requests);
+    RC_ASSERT(b.twice.size() <= r.maybe_twice);
     outcomes_are_true(input, b, r);
     few_enough(b.requests, input.size(), p, b.throttled_ones);
     const bool one_by_one = p.in_flight == 1 && !h.partials;

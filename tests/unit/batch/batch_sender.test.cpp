@@ -259,8 +259,7 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
     CHECK(settle_all(u) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE(
-    "sender: what may have arrived is the identical batch again, or deferred_messages::taken back")
+TEST_CASE("sender: what may have arrived is the identical batch again, or given back")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -272,26 +271,12 @@ TEST_CASE(
     CHECK(s.on(batch_sender::started{0}, at(100)) == event_result::stale);
     CHECK(s.in_flight() == 1);
 
-    batch_sender refusal = s;
-    refusal.on(batch_sender::too_large{0, 500, 2},
-               at(100));  // the limit fell; the first send may still be there
-    CHECK(settle_all(refusal) ==
-          std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt}});
-    CHECK(refusal.learnt().limit == 2);
-
     batch_sender failure = s;
     failure.on(batch_sender::failed{.attempt = 0}, at(100));
     CHECK(sending(failure, at(300)) == numbers{0, 1, 2});
     failure.on(batch_sender::failed{.attempt = 0}, at(300));
     CHECK(settle_all(failure) ==
           std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt}});
-
-    batch_sender part = s;
-    const batch_sender::entry_fault some[] = {{1, fault_kind::transient}};
-    part.on(batch_sender::partial{.attempt = 0, .failed = some}, at(100));
-    CHECK(settle_all(part) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted},
-                                                                {{1, 1}, item_outcome::in_doubt},
-                                                                {{2, 1}, item_outcome::accepted}});
 
     batch_sender busy = s;
     busy.on(batch_sender::throttled{0, 2s}, at(100));
@@ -315,6 +300,73 @@ TEST_CASE(
     for (int i = 0; i != 3; ++i) back.on(batch_sender::queued{1}, at(0));
     back.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(settle_all(back) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
+}
+
+TEST_CASE("sender: what may have arrived is cut again if its repetition is too large")
+{
+    batch_sender s = with({.items = 3}, {1, 1, 1, 1});
+    s.on(batch_sender::outcome_unknown{0}, at(0));
+    s.on(batch_sender::started{0}, at(100));
+    s.on(batch_sender::too_large{0, 500, 400}, at(100));
+    CHECK(settle_all(s).empty());
+    CHECK(s.learnt().limit == 400);
+    CHECK(sending(s, at(100)) == numbers{0, 1});
+    const std::uint64_t smaller = std::get<batch_sender::send>(s.next(at(100))).attempt;
+    CHECK(smaller != 0);
+
+    batch_sender good = s;
+    good.on(batch_sender::accepted{smaller}, at(100));
+    CHECK(settle_all(good) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
+    CHECK(sending(good, at(100)) == numbers{2, 3});
+    good.on(batch_sender::accepted{smaller + 1}, at(100));
+    CHECK(settle_all(good) == std::vector<batch_sender::report>{{{2, 2}, item_outcome::accepted}});
+
+    // With any other end, the first send may still be there: the limit may have been lowered since.
+    batch_sender bad = s;
+    bad.on(batch_sender::failed{.attempt = smaller, .kind = fault_kind::permanent}, at(100));
+    CHECK(settle_all(bad) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
+    bad.on(batch_sender::failed{.attempt = smaller + 1, .kind = fault_kind::permanent}, at(100));
+    CHECK(settle_all(bad) == std::vector<batch_sender::report>{
+                                 {{2, 1}, item_outcome::in_doubt},
+                                 {{3, 1}, item_outcome::failed, fault_kind::permanent}});
+
+    batch_sender stop = s;
+    stop.on(batch_sender::stopped{}, at(100));
+    std::vector<item_outcome> ends;
+    for (const batch_sender::report& r : settle_all(stop))
+        ends.insert(ends.end(), r.items.count, r.outcome);
+    CHECK(ends == std::vector{item_outcome::in_doubt, item_outcome::in_doubt,
+                              item_outcome::in_doubt, item_outcome::unsent});
+
+    // The smaller batch has all its repetitions before it.
+    batch_sender again = s;
+    again.on(batch_sender::outcome_unknown{smaller}, at(100));
+    CHECK(waiting(again, at(100)) == at(200));
+    again.on(batch_sender::too_large{smaller}, at(200));
+    CHECK(sending(again, at(200)) == numbers{0});
+    const std::uint64_t alone = std::get<batch_sender::send>(again.next(at(200))).attempt;
+    again.on(batch_sender::too_large{alone}, at(200));
+    CHECK(settle_all(again) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
+}
+
+TEST_CASE("sender: what may have arrived is sent again if the repetition fails in part")
+{
+    batch_sender s = with({.items = 3}, {1, 1, 1});
+    s.on(batch_sender::outcome_unknown{0}, at(0));
+    s.on(batch_sender::started{0}, at(100));
+    const batch_sender::entry_fault some[] = {{1, fault_kind::transient},
+                                              {2, fault_kind::permanent}};
+    s.on(batch_sender::partial{.attempt = 0, .failed = some}, at(100));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted},
+                                                             {{2, 1}, item_outcome::in_doubt}});
+    CHECK(waiting(s, at(100)) == at(300));  // the second of three attempts has failed
+    CHECK(sending(s, at(300)) == numbers{1});
+    const std::uint64_t alone = std::get<batch_sender::send>(s.next(at(300))).attempt;
+    batch_sender good = s;
+    good.on(batch_sender::accepted{alone}, at(300));
+    CHECK(settle_all(good) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
+    s.on(batch_sender::failed{.attempt = alone}, at(300));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::in_doubt}});
 }
 
 TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated, too")

@@ -25,7 +25,7 @@ enum class item_state : std::uint8_t {
     in_flight,  ///< In a batch in flight; set only if a draft begins before the item.
     ended,      ///< Accepted or settled otherwise.
     failed,     ///< Failed permanently; `max_items` contains the fault kind.
-    in_doubt,   ///< Failed, but an earlier send of the same batch may have arrived.
+    in_doubt,   ///< The same, but an earlier send may have arrived.
 };
 
 /// The meaning of an item's bytes.
@@ -38,7 +38,8 @@ enum class size_basis : std::uint8_t {
 
 struct send_item {
     std::uint64_t bytes = 0;               ///< Size in bytes; `basis` defines its meaning.
-    std::uint32_t key = 0;                 ///< Key slot, if keys are used.
+    std::uint32_t key : 31 = 0;            ///< Key slot, if keys are used.
+    std::uint32_t maybe_arrived : 1 = 0;   ///< 1: a batch with it may have arrived.
     std::uint16_t max_items = no_maximum;  ///< Maximum items in a batch that begins with this one.
     std::uint8_t failed_attempts = 0;      ///< Refusals for size and throttling do not count.
     item_state state : 3 = item_state::waiting;

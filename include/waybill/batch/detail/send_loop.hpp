@@ -24,11 +24,12 @@ namespace waybill::inline v0_2::detail {
 /// Gives send_all access to what the sender stores about its open input and its attempts.
 struct open_report_of {
     [[nodiscard]] static open_report& in(batch_sender& s) noexcept { return s.open_report_; }
-    /// True if the attempt was sent once, with an unknown outcome.
-    [[nodiscard]] static bool is_first_repetition(const batch_sender& s, std::uint64_t attempt)
+    /// The number of items that are sent again after an unknown outcome for the first time.
+    [[nodiscard]] static std::uint64_t count_repeated(batch_sender& s, std::uint64_t attempt)
     {
         const flight* f = s.flights_.find(attempt);
-        return f != nullptr && f->unknown_outcomes != 0 && !f->repeated;
+        if (f == nullptr || f->unknown_outcomes == 0 || f->repeated) return 0;
+        return s.queue_.count_not_marked(f->runs);
     }
 };
 
@@ -39,8 +40,8 @@ public:
     attempt_guard(batch_sender& s, const batch_sender::send& a, steady_time now)
         : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
-        if (open_report_of::is_first_repetition(s_, attempt_))
-            report().maybe_twice = saturating_add(report().maybe_twice, a.items.items());
+        report().maybe_twice =
+            saturating_add(report().maybe_twice, open_report_of::count_repeated(s_, attempt_));
         s_.on(batch_sender::started{attempt_}, now);
         ++report().sends;
     }

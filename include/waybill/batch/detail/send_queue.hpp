@@ -98,7 +98,7 @@ public:
         items_.make_room();
         std::uint32_t key = 0;
         if (ordered_ || one_key_) key = keys_.enter(q.key);
-        items_.push(prototype_, q.bytes).key = key;
+        items_.push(prototype_, q.bytes).key = key & max_key;
     }
 
     /// Queues an item and adds it to the draft, if it certainly fits. False, without a change, if
@@ -210,6 +210,20 @@ public:
         else trials_.refused(alone_bytes);
     }
 
+    /// A batch with these items may have arrived. From now on, an item of them that does not arrive
+    /// ends as `in_doubt`.
+    void mark_maybe_arrived(const std::vector<item_range>& runs)
+    {
+        items_.for_each(runs, [](send_item& i) { i.maybe_arrived = 1; });
+    }
+    /// The number of items in `runs` that are not marked so.
+    [[nodiscard]] std::uint64_t count_not_marked(const std::vector<item_range>& runs)
+    {
+        std::uint64_t n = 0;
+        items_.for_each(runs, [&n](const send_item& i) { n += 1U - i.maybe_arrived; });
+        return n;
+    }
+
     /// Lets all items in `runs` wait again.
     void give_back(const std::vector<item_range>& runs)
     {
@@ -250,13 +264,13 @@ public:
         i.state = item_state::waiting;
     }
 
-    /// Sets the state of a failed item: waiting if it is to be sent `again`, otherwise failed. If
-    /// an earlier send of the same batch may have arrived, it is in doubt instead.
-    static void fail(send_item& i, fault_kind kind, bool again, bool may_have_arrived)
+    /// Sets the state of a failed item: waiting if it is to be sent `again`, otherwise failed, or in
+    /// doubt.
+    static void fail(send_item& i, fault_kind kind, bool again)
     {
-        i.state = may_have_arrived ? item_state::in_doubt
-                  : again          ? item_state::waiting
-                                   : item_state::failed;
+        i.state = again                  ? item_state::waiting
+                  : i.maybe_arrived != 0 ? item_state::in_doubt
+                                         : item_state::failed;
         if (i.state == item_state::failed) i.max_items = static_cast<std::uint16_t>(kind);
     }
 
@@ -419,15 +433,19 @@ private:
         keys_.leave(i.key);
     }
 
+    /// For an item that is not sent again. If a batch with it may have arrived, it is in doubt.
     void end_item(std::uint64_t n, item_outcome o, settlements& outcomes)
     {
-        end_item(n, o);
-        outcomes.push({.items = {.first = n, .count = 1}, .outcome = o});
+        const bool blocked = o == item_outcome::blocked_by_key;  // its key may have been resumed
+        const item_outcome known = items_[n].maybe_arrived != 0 ? item_outcome::in_doubt : o;
+        end_item(n, blocked ? o : known);
+        outcomes.push({.items = {.first = n, .count = 1}, .outcome = known});
     }
 
     void end_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
                        settlements& outcomes)
     {
+        if (items_[n].maybe_arrived != 0) return end_item(n, item_outcome::too_large, outcomes);
         end_item(n, item_outcome::too_large);
         outcomes.push({.items = {.first = n, .count = 1},
                        .outcome = item_outcome::too_large,
@@ -436,6 +454,8 @@ private:
                        .limit = limit,
                        .envelope = limits_.envelope});
     }
+
+    static constexpr std::uint32_t max_key = ~std::uint32_t{0} >> 1U;  // send_item::key has 31 bits
 
     batch_limits limits_;
     duration linger_;
