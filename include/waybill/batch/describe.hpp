@@ -164,13 +164,15 @@ struct line_of<send_report> {
     static std::string text(const auto& r)
     {
         std::string result =
-            concat("sent ", counted(r.sends, "request", "requests"), ", ", r.refusals, " refused; ",
-                   r.accepted, " accepted, ", r.not_accepted, " not");
+            concat("sent ", counted(r.sends, "request", "requests"), ", ", r.refusals, " too large");
+        if (r.throttled != 0) result += concat(", ", r.throttled, " throttled");
+        result += concat("; ", r.accepted, " accepted, ", r.not_accepted, " not");
         if (r.maybe_twice != 0) result += concat("; ", items(r.maybe_twice), " maybe twice");
         if (r.unaccepted_bytes != 0)
             result += concat("; ", bytes(r.unaccepted_bytes), " sent without effect");
         if (r.stopped) result += concat("; stopped after reading ", items(r.taken));
-        if (r.waiting) result += "; waiting until " + line(*r.waiting);
+        if (r.waiting)
+            result += concat("; not finished, ", items(r.taken), " read: a further call continues");
         return result;
     }
 };

@@ -36,7 +36,8 @@ struct item_report {
     friend bool operator==(const item_report&, const item_report&) = default;
 };
 
-/// One line: the items, their outcome, and for an item that is too large its size and the limit.
+/// One line: the items, their outcome by its name in C++, and for an item that is too large its size
+/// and the limit.
 template <std::same_as<item_report> T>
 [[nodiscard]] std::string describe(const T& r)
 {
@@ -47,7 +48,9 @@ template <std::same_as<item_report> T>
         line += std::to_string(r.items.end() - 1);
     }
     line += ": ";
-    line += name(r.outcome);
+    line += r.outcome == item_outcome::in_doubt         ? "in_doubt"
+            : r.outcome == item_outcome::blocked_by_key ? "blocked_by_key"
+                                                        : name(r.outcome);
     if (r.outcome == item_outcome::too_large) {
         line += ", ";
         line += std::to_string(r.bytes);
@@ -80,7 +83,7 @@ template <std::same_as<item_report> T>
 /// The result of one call of send_all. Reports for one input add up with +=. Counts saturate.
 struct [[nodiscard]] send_report {
     /// Items are left: call again with the same input at this time. The call ended at a stop
-    /// request, or it never sleeps. Empty if all is settled.
+    /// request or time limit, or it never sleeps. Empty if all is settled.
     std::optional<steady_time> waiting{};
     /// In the order in which items were settled.
     std::vector<item_report> outcomes{};
@@ -95,12 +98,14 @@ struct [[nodiscard]] send_report {
     std::uint64_t sends = 0;
     /// Requests that were refused as too large.
     std::uint64_t refusals = 0;
+    /// Requests that the broker throttled.
+    std::uint64_t throttled = 0;
     /// Items that the broker accepted.
     std::uint64_t accepted = 0;
     /// Items with another outcome.
     std::uint64_t not_accepted = 0;
-    /// Items that were sent again after an unknown outcome. Each may have arrived twice, unless the
-    /// broker drops duplicates. `send_all` counts them.
+    /// Items that were sent again after an unknown outcome, each counted once. They may have arrived
+    /// twice or more often, unless the broker drops duplicates. `send_all` counts them.
     std::uint64_t maybe_twice = 0;
     /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown. This
     /// includes throttled and failed requests. `send_all` counts it; a `batch_sender` alone counts
@@ -118,6 +123,7 @@ struct [[nodiscard]] send_report {
         for (item_report& r : later.outcomes) add(std::move(r));
         sends = detail::saturating_add(sends, later.sends);
         refusals = detail::saturating_add(refusals, later.refusals);
+        throttled = detail::saturating_add(throttled, later.throttled);
         maybe_twice = detail::saturating_add(maybe_twice, later.maybe_twice);
         unaccepted_bytes = detail::saturating_add(unaccepted_bytes, later.unaccepted_bytes);
         return *this;

@@ -2,7 +2,7 @@
 //
 // ext/fmt: formats each decision, report, policy, error and enum as one readable line.
 //
-//     fmt::print("{}\n", report);          // sent 47 requests, 1 refused; 1001 accepted, 1 not
+//     fmt::print("{}\n", report);          // sent 47 requests, 1 too large; 1001 accepted, 1 not
 //     fmt::print("{}\n", machine.next());  // dead-letter event 3: permanent after 2 tries
 //     fmt::print("{:>12}\n", waybill::duration(1500ms));  // fill, align, width: as for a string
 //

@@ -5,7 +5,7 @@
 //
 //     #include <waybill/ext/print.hpp>
 //
-//     std::cout << report << '\n';             // sent 47 requests, 1 refused; 1001 accepted, 1 not
+//     std::cout << report << '\n';             // sent 47 requests, 1 too large; 1001 accepted, 1 not
 //     std::format("{:>30}", machine.next());   // fill, align, width: as for a string
 //
 // Guarantees

@@ -101,8 +101,8 @@ public:
     {
         using result_type = std::remove_cvref_t<decltype(f())>;
         static_assert(detail::guarded_result<result_type>,
-                      "circuit_breaker: the call must return a fault, a fault_kind, a result or a "
-                      "call_answer, and not bool or void");
+                      "circuit_breaker: the call must return a fault, a fault_kind, a result, a "
+                      "call_answer or a struct with a fault `reason`, and not another type");
         detail::driver_clock clock(env);
         return detail::guarded_call<result_type>(*this, clock, f);
     }

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include <waybill/batch/send_outcome.hpp>
+#include <waybill/core/time.hpp>
 #include <waybill/wire/error_codes.hpp>
 #include <waybill/wire/refusal_numbers.hpp>
 #include <waybill/wire/refusal_text.hpp>
@@ -30,6 +31,7 @@ namespace waybill::inline v0_2::wire {
 
 /// The outcome of a batch that was answered with `a`. `text` is the text of the service, for the
 /// report of a failure. `numbers` are those of a refusal; numbers of an item are ignored.
+/// `retry_after` is the pause that the service requires; only throttling uses it.
 ///
 /// `too_many` becomes `too_large` without numbers: the sender cuts smaller batches.
 /// `infrastructure` becomes `failed` and is retried. If nothing can succeed before a person has
@@ -38,7 +40,8 @@ namespace waybill::inline v0_2::wire {
 /// A template, so that it costs nothing where it is included and not called.
 template <std::same_as<answer> Answer, class Outcome = send_outcome>
 [[nodiscard]] Outcome outcome_of(Answer a, std::string_view text = {},
-                                      std::optional<refusal_numbers> numbers = {})
+                                 std::optional<refusal_numbers> numbers = {},
+                                 duration retry_after = {})
 {
     using sender = batch_sender_types;
     switch (a) {
@@ -48,7 +51,7 @@ template <std::same_as<answer> Answer, class Outcome = send_outcome>
                 return sender::too_large{.actual = numbers->actual, .limit = numbers->limit};
             return sender::too_large{};
         case answer::too_many: return sender::too_large{};
-        case answer::throttled: return sender::throttled{};
+        case answer::throttled: return sender::throttled{.retry_after = retry_after};
         case answer::transient:
         case answer::permanent:
         case answer::infrastructure:
@@ -64,19 +67,20 @@ template <std::same_as<answer> Answer, class Outcome = send_outcome>
 template <class Code>
     requires std::convertible_to<const Code&, std::string_view> || std::integral<Code>
 [[nodiscard]] send_outcome outcome_of(const error_table& table, const Code& code,
-                                      std::string_view text = {})
+                                      std::string_view text = {}, duration retry_after = {})
 {
-    return outcome_of(std::span<const error_code>(), table, code, text);
+    return outcome_of(std::span<const error_code>(), table, code, text, retry_after);
 }
 
 /// The same with a list of the caller, which has priority.
 template <class Code>
     requires std::convertible_to<const Code&, std::string_view> || std::integral<Code>
 [[nodiscard]] send_outcome outcome_of(std::span<const error_code> first, const error_table& then,
-                                      const Code& code, std::string_view text = {})
+                                      const Code& code, std::string_view text = {},
+                                      duration retry_after = {})
 {
     const auto a = find(first, then, code).value_or(answer::outcome_unknown);
-    if (a != answer::too_large) return outcome_of(a, text);
+    if (a != answer::too_large) return outcome_of(a, text, {}, retry_after);
     return outcome_of(a, text, read_refusal(then.refusals, text));
 }
 

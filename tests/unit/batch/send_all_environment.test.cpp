@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include <support/environment_of.hpp>
 
 #include <waybill/batch/send_all.hpp>
+#include <waybill/retry/circuit_breaker.hpp>
+#include <waybill/retry/scoped_permit.hpp>
 #include <waybill/testing/manual_environment.hpp>
 
 namespace send_all_environment_test {
@@ -152,6 +156,87 @@ TEST_CASE("send_all counts items that may have arrived twice, each once")
     const send_report r = send_all(words, size, s, b, env);
     CHECK(r.accepted == 3);
     CHECK(r.maybe_twice == 0);
+}
+
+TEST_CASE("send_all loses nothing if a service fails before it looks at the size")
+{
+    // 503 comes before the size is known, or after the batch was stored.
+    for (const bool ordered : {false, true}) {
+        manual_environment env;
+        batch_sender s({.limit = {.bytes = 1'000}, .item_overhead = 1, .ordered = ordered});
+        const std::vector<std::string> input(300, std::string(10, 'x'));
+        std::map<const std::string*, int> stored;
+        std::size_t requests = 0, after_503 = 0;
+        bool was_503 = false;
+        const auto transmit = [&](const auto& batch) -> send_outcome {
+            std::size_t bytes = 0;
+            for (const std::string& x : batch) bytes += x.size() + 15;
+            const bool busy = std::exchange(was_503, false) ? false : ++requests % 3 == 1;
+            if (busy) return was_503 = true, batch_sender::outcome_unknown{};
+            if (bytes > 1'000) {
+                after_503 += requests % 3 == 1 ? 1U : 0U;
+                return batch_sender::too_large{};
+            }
+            for (const std::string& x : batch) ++stored[&x];
+            if (requests % 4 == 0) return batch_sender::outcome_unknown{};
+            return batch_sender::accepted{};
+        };
+        const send_report r = send_all(input, size, s, transmit, env);
+        CHECK(after_503 != 0);
+        CHECK(r.accepted == 300);
+        CHECK(stored.size() == 300);
+        std::uint64_t twice = 0;
+        for (const auto& x : stored) twice += x.second > 1 ? 1U : 0U;
+        CHECK(twice != 0);
+        CHECK(twice <= r.maybe_twice);
+        CHECK(r.maybe_twice <= 300);
+    }
+}
+
+TEST_CASE("send_all counts an item once that is cut again after an unknown outcome")
+{
+    const send_outcome unknown = batch_sender::outcome_unknown{};
+    manual_environment env;
+    batch_sender s({.limit = {.items = 5}});
+    // Five items are unknown, repeated and refused; the first of them are unknown and repeated.
+    broker b{.outcomes = {unknown, batch_sender::too_large{.actual = 600, .limit = 500}, unknown}};
+    const send_report r = send_all(words, size, s, b, env);
+    CHECK(r.accepted == 5);
+    CHECK(r.maybe_twice == 5);
+}
+
+TEST_CASE("send_all counts throttled requests")
+{
+    manual_environment env;
+    batch_sender s(two_items_each());
+    broker b{.outcomes = {batch_sender::throttled{}, batch_sender::accepted{},
+                          batch_sender::throttled{}}};
+    const send_report r = send_all(words, size, s, b, env);
+    CHECK(r.throttled == 2);
+    CHECK(r.sends == 5);
+}
+
+TEST_CASE("send_all with a circuit breaker that other calls share")
+{
+    manual_environment env;
+    circuit_breaker breaker({.minimum_throughput = circuit_breaker::config::never,
+                             .consecutive_failures = 1});
+    batch_sender s(two_items_each());
+    int posts = 0;
+    const auto transmit = [&](const auto&) -> send_outcome {
+        const steady_time now = env.now();
+        auto permit = scoped_permit(breaker, [&] { return env.now(); });
+        if (!permit) return batch_sender::throttled{.retry_after = breaker.next_change(now) - now};
+        const fault_kind kind = ++posts == 1 ? fault_kind::infrastructure : fault_kind::none;
+        permit.record(kind);
+        if (kind != fault_kind::none) return batch_sender::failed{.kind = kind};
+        return batch_sender::accepted{};
+    };
+    const send_report r = send_all(words, size, s, transmit, env);
+    CHECK(r.accepted == 5);
+    CHECK(posts == 4);
+    CHECK(r.throttled >= 1);
+    CHECK(env.slept() >= duration(5s));
 }
 
 TEST_CASE("send_all takes the jitter of its retries from the environment")

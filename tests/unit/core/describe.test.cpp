@@ -59,7 +59,7 @@ TEST_CASE("policies, reports, actions and events of each module")
     CHECK(describe(waybill::retry_policy{}) ==
           "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(describe(waybill::send_report{.sends = 1}) ==
-          "sent 1 request, 0 refused; 0 accepted, 0 not");
+          "sent 1 request, 0 too large; 0 accepted, 0 not");
     CHECK(describe(waybill::batch_sender(waybill::send_policy{}).next({})) == "idle");
     CHECK(describe(waybill::batch_sender::throttled{.attempt = 2}) == "throttled: attempt 2");
     CHECK(describe(waybill::event_outcome{}) == "ok");

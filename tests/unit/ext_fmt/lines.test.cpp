@@ -246,16 +246,20 @@ TEST_CASE("whether to try again")
 TEST_CASE("reports")
 {
     send_report r{.taken = 1'002, .sends = 47, .refusals = 1, .accepted = 1'001, .not_accepted = 1};
-    CHECK(line(r) == "sent 47 requests, 1 refused; 1001 accepted, 1 not");
+    CHECK(line(r) == "sent 47 requests, 1 too large; 1001 accepted, 1 not");
+    r.throttled = 21;
     r.maybe_twice = 7;
     r.unaccepted_bytes = 4'096;
     r.stopped = true;
     r.waiting = at_5s;
     CHECK(line(r) ==
-          "sent 47 requests, 1 refused; 1001 accepted, 1 not; 7 items maybe twice; 4096 "
-          "bytes sent without effect; "
-          "stopped after reading 1002 items; waiting until steady 5s");
-    CHECK(line(send_report{.sends = 1}) == "sent 1 request, 0 refused; 0 accepted, 0 not");
+          "sent 47 requests, 1 too large, 21 throttled; 1001 accepted, 1 not; 7 items maybe "
+          "twice; 4096 bytes sent without effect; stopped after reading 1002 items; not finished, "
+          "1002 items read: a further call continues");
+    CHECK(line(send_report{.sends = 1}) == "sent 1 request, 0 too large; 0 accepted, 0 not");
+    CHECK(line(item_report{{4, 1}, item_outcome::in_doubt}) == "item 4: in_doubt");
+    CHECK(line(item_report{{5, 2}, item_outcome::blocked_by_key}) ==
+          "items 5 to 6: blocked_by_key");
     CHECK(line(item_report{{0, 3}, item_outcome::accepted}) == "items 0 to 2: accepted");
 
     CHECK(line(batch_report{.outcome = batch_outcome::committed,

@@ -83,6 +83,20 @@ TEST_CASE("outcome_of: a list of the caller has priority")
                answer::too_large));
 }
 
+TEST_CASE("outcome_of: the pause that a service requires")
+{
+    const auto pause = [](const send_outcome& o) {
+        const auto* throttled = std::get_if<batch_sender::throttled>(&o);
+        return throttled ? throttled->retry_after : duration::highest();
+    };
+    const duration hint = duration::seconds(7);
+    CHECK(pause(outcome_of(wire::http_errors, 429, "slow down", hint)) == hint);
+    CHECK(pause(outcome_of(wire::http_errors, "429")) == duration{});
+    const wire::error_code mine[] = {{"503", answer::throttled, 503}};
+    CHECK(pause(outcome_of(mine, wire::http_errors, 503, "", hint)) == hint);
+    CHECK(fits(outcome_of(wire::http_errors, 413, "", hint), answer::too_large));
+}
+
 TEST_CASE("outcome_of: the numbers of a refusal")
 {
     const std::string_view text =

@@ -65,6 +65,7 @@ private:
     {
         send_report& r = report();
         if (std::holds_alternative<batch_sender::too_large>(o)) ++r.refusals;
+        if (std::holds_alternative<batch_sender::throttled>(o)) ++r.throttled;
         if (std::holds_alternative<batch_sender::accepted>(o) ||
             std::holds_alternative<batch_sender::partial>(o))
             return;
