@@ -22,6 +22,7 @@ int main()
         inbox.push_back({.key = "", .body = std::string(n == 777 ? 300'000 : n * 37 % 900, 'x')});
 
     engines::simulated_broker client({.limit = 262'144, .header = 60, .busy_every = 20});
+    //! [batch_send]
     const auto transmit = [&](auto batch) -> waybill::send_outcome {
         const auto answer = client.send(batch);
         if (answer.ok()) return waybill::batch_sender::accepted{};
@@ -33,6 +34,7 @@ int main()
     const auto body_size = [](const message& m) { return m.body.size(); };
     const auto report = waybill::send_all(inbox, body_size, sender, transmit, env);
     for (const auto& r : report.outcomes) std::cout << describe(r) << '\n';
+    //! [batch_send]
 
     const waybill::calibration learnt = sender.learnt();
     std::cout << report.sends << " requests, " << report.refusals << " too large; learnt: limit "

@@ -22,12 +22,14 @@ int main()
 
     engines::simulated_broker client({.limit = 262'144, .header = 60});
     std::vector<message> archive;
+    //! [batch_chunks]
     waybill::batch_limits limits = waybill::wire::service_bus_standard();
     limits.envelope = 40;
     const auto wire_size = [](const message& m) { return 60 + m.body.size(); };
     for (auto part : waybill::chunk_by(inbox, limits, wire_size)) {
         if (!part.fits) archive.push_back(*part.begin());
         else if (!client.send(part).ok()) return 1;
+    //! [batch_chunks]
     }
 
     std::cout << client.messages().size() << " messages in " << client.batches() << " batches, "

@@ -158,9 +158,9 @@
 //     std::uint64_t frame_size(const nats::message& m, nats::header_style style)
 //
 //   wire/outcome_of.hpp
-//     Outcome outcome_of(Answer a, string_view text, std::optional<refusal_numbers> numbers)
-//     send_outcome outcome_of(const error_table& table, const Code& code, string_view text)
-//     send_outcome outcome_of(first, then, code, text)
+//     Outcome outcome_of(a, text, numbers, retry_after)
+//     send_outcome outcome_of(table, code, text, retry_after)
+//     send_outcome outcome_of(first, then, code, text, retry_after)
 //
 //   wire/protobuf.hpp
 //     constant max_bytes

@@ -35,7 +35,9 @@ struct send_policy {
 
     /// The treatment of a batch whose outcome is unknown.
     enum class when_unknown : std::uint8_t {
-        repeat,     ///< The identical batch is sent again. Broker or readers must drop duplicates.
+        /// The identical batch is sent again; if this repetition is too large or fails in part, its
+        /// items are sent in other batches. Broker or readers must drop duplicates of each item.
+        repeat,
         hand_back,  ///< Its items end as `in_doubt`.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(when_unknown) noexcept
@@ -67,7 +69,8 @@ struct send_policy {
     when_unknown on_unknown = when_unknown::repeat;
     /// The retries of each item. `max_attempts` above 255 counts as 255.
     retry_policy retry{};
-    /// The budget of retries for the whole sender.
+    /// The budget of retries for the whole sender. Retries after `throttled` and `too_large` are
+    /// free.
     retry_budget budget{};
 
     friend bool operator==(const send_policy&, const send_policy&) = default;

@@ -205,6 +205,24 @@ TEST_CASE("send_all counts an item once that is cut again after an unknown outco
     CHECK(r.maybe_twice == 5);
 }
 
+TEST_CASE("send_all with 255 attempts loses nothing in an outage of half an hour")
+{
+    for (const std::uint32_t attempts : {5U, 255U}) {
+        manual_environment env;
+        send_policy p = two_items_each();
+        p.ordered = true;
+        p.retry.max_attempts = attempts;
+        batch_sender s(p);
+        const auto transmit = [&](const auto&) -> send_outcome {
+            if (env.now() < steady_time::at(30min)) return batch_sender::outcome_unknown{};
+            return batch_sender::accepted{};
+        };
+        const send_report r = send_all(words, size, s, transmit, time_limited(env, 10h));
+        CHECK(r.accepted == (attempts == 5 ? 0U : 5U));
+        CHECK_FALSE(r.waiting);
+    }
+}
+
 TEST_CASE("send_all counts throttled requests")
 {
     manual_environment env;

@@ -126,6 +126,22 @@ TEST_CASE("sender: what fails after it may have arrived takes a token to be trie
     CHECK(std::get<batch_sender::report>(said).outcome == item_outcome::in_doubt);
 }
 
+TEST_CASE("sender: throttling and refusals for size take no token")
+{
+    retry_token_bucket tokens{{.tokens = 1, .successes = 9}};
+    send_policy p = one_by_one;
+    p.limit.items = 4;
+    batch_sender s(p, {}, tokens);
+    for (int i = 0; i != 4; ++i) s.on(batch_sender::queued(1), at(0));
+    s.on(batch_sender::flushed{}, at(0));
+    s.on(batch_sender::throttled{attempt(s, at(0))}, at(0));
+    s.on(batch_sender::too_large{attempt(s, at(1'000))}, at(1'000));
+    CHECK(tokens.left() == 1);
+    const std::vector<batch_sender::entry_fault> one{{0, fault_kind::transient}};
+    s.on(batch_sender::partial{.attempt = attempt(s, at(1'000)), .failed = one}, at(1'000));
+    CHECK(tokens.left() == 0);
+}
+
 TEST_CASE("sender: a copy shares the budget of what it was copied from, and equals it")
 {
     retry_token_bucket tokens{{.tokens = 2, .successes = 9}};

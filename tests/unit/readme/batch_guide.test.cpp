@@ -88,13 +88,11 @@ TEST_CASE("batch guide: cut a sequence")
     const std::vector<message> inbox = messages();
     broker client;
     archive_of_messages archive;
-    //! [batch_chunks]
     constexpr waybill::batch_limits limits = waybill::wire::service_bus_standard();
     for (auto part : waybill::chunk_by(inbox, limits, wire_size)) {
         if (part.fits) client.send(part);
         else archive.store(*part.begin());
     }
-    //! [batch_chunks]
     CHECK(client.arrived.size() == 1'999);
     CHECK(client.refusals == 0);
     CHECK(archive.ids == std::vector<std::string>{"message-500"});
@@ -158,7 +156,6 @@ TEST_CASE("batch guide: send_all learns the sizes")
     std::vector<std::string> lines;
     const auto log = [&](const std::string& line) { lines.push_back(line); };
 
-    //! [batch_send]
     using waybill::batch_sender;
     batch_sender sender{{.limit = wire::service_bus_standard(), .item_overhead = 54}};
     const auto body_size = [](const message& m) { return m.body.size(); };
@@ -170,7 +167,6 @@ TEST_CASE("batch guide: send_all learns the sizes")
 
     auto report = waybill::send_all(inbox, body_size, sender, transmit, env);
     for (const auto& r : report.outcomes) log(describe(r));
-    //! [batch_send]
     CHECK(report.accepted == 1'999);
     CHECK(report.not_accepted == 1);
     CHECK(client.arrived.size() == 1'999);
