@@ -29,8 +29,8 @@ int main()
     for (auto part : waybill::chunk_by(inbox, limits, wire_size)) {
         if (!part.fits) archive.push_back(*part.begin());
         else if (!client.send(part).ok()) return 1;
-    //! [batch_chunks]
     }
+    //! [batch_chunks]
 
     std::cout << client.messages().size() << " messages in " << client.batches() << " batches, "
               << archive.size() << " archived\n";
