@@ -35,7 +35,9 @@ namespace waybill::inline v0_2 {
 /// The calls that every queue has:
 ///
 ///   - `receive` returns one message, locked for `lock` from the request on, or nothing. It may
-///     wait for a message. A queue with a lock of its own ignores `lock`.
+///     wait for a message. A queue with a lock of its own ignores `lock`. Its message may have
+///     `duration locked_for`: how long the lock lasts, counted from the call of `receive`, and
+///     after a `renew` from the call of `renew`.
 ///   - `deliveries` of a message counts from 1.
 ///   - `complete`, `abandon` and `dead_letter` settle it. If the lock is lost they change nothing,
 ///     as far as the queue can check that, and return `ownership_lost`.

@@ -61,8 +61,8 @@ struct queue_policy {
         duration (*left_)(void*);
     };
 
-    /// How long a received message is locked, more than `to_settle`. At most the lock that is
-    /// configured at the queue, if it has one.
+    /// How long a received message is locked, more than `to_settle`. If the queue has a lock of its
+    /// own, at most that lock, unless its messages have `locked_for`.
     duration lock = duration::seconds(60);
     /// The shortest time for which transient faults of a message are retried, if the queue makes the
     /// requested pauses. Then the message is dead-lettered. `highest()` has no limit.

@@ -13,8 +13,9 @@
 //   1. The last two arguments may be omitted. Their rules are then reported as untested.
 //   2. Rules of optional calls are tried if the queue has these calls. A queue without deferral is
 //      not reported as broken.
-//   3. The sixth argument is the lock, by default 2 s. The suite waits about twenty times as long,
-//      in `env`. Messages may be received in any order.
+//   3. The sixth argument is the lock, by default 2 s. If the queue has a lock of its own, both must
+//      be equal. The suite waits about twenty times as long, in `env`. Messages may be received in
+//      any order.
 //   4. `queue_outage_conformance` checks a queue that cannot be reached.
 
 #ifndef WAYBILL_TESTING_QUEUE_CONFORMANCE_HPP

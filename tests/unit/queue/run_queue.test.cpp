@@ -64,6 +64,48 @@ TEST_CASE("messages are handled in order, and the driver ends when the queue is 
     CHECK(waybill::describe(r) == "3 received, 3 completed; empty");
 }
 
+TEST_CASE("a message with a lock of its own is renewed in time, and a lock that ends is not used")
+{
+    // The producer of each message has chosen its lock, as in beanstalkd.
+    struct own_lock : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        struct message : queued_message {
+            waybill::duration locked_for{};
+        };
+        waybill::result<std::optional<message>> receive(waybill::duration)
+        {
+            auto m = memory_queue::receive(granted);
+            if (!m || !*m) return std::optional<message>();
+            return std::optional(message{**m, granted});
+        }
+        fault renew(message& m, waybill::duration)
+        {
+            m.locked_for = granted = 20s;
+            return memory_queue::renew(m, granted);
+        }
+        waybill::duration granted = 10s;
+    };
+    manual_environment env(start);
+    own_lock queue(env);
+    queue.put("a");
+    const auto handle = [&](const own_lock::message&, queue_policy::message_lock& lock) {
+        CHECK(lock.left() == 10s);
+        env.advance(6s);
+        CHECK(lock.keep());
+        CHECK(lock.left() == 20s);
+        env.advance(12s);
+        CHECK(lock.keep());
+        env.advance(21s);
+        CHECK(!lock.keep());
+        return fault{fault_kind::transient, "late"};
+    };
+    // With the lock of the policy, the first renewal would come at 60 s.
+    queue_report r;
+    waybill::run_queue(queue, handle, {.lock = 120s}, waybill::time_limited(env, 39s), r);
+    CHECK(r.renewals == 2);
+    CHECK(r.left_to_lock == 1);
+}
+
 TEST_CASE("each result of a handler settles the message")
 {
     struct row {

@@ -114,6 +114,23 @@ struct error_when_empty : by_time {
     }
 };
 
+// A queue with a lock of its own, which its messages report. `Reported` is a percentage of it.
+template <int Reported>
+struct own_lock : by_time {
+    using by_time::by_time;
+    struct message : queued_message {
+        duration locked_for{};
+    };
+    waybill::result<std::optional<message>> receive(duration)
+    {
+        auto m = by_time::receive(configured);
+        if (!m || !*m) return std::optional<message>();
+        return std::optional(message{**m, configured * (Reported / 100.0)});
+    }
+    fault renew(message& m, duration) { return by_time::renew(m, configured); }
+    duration configured = 2s;
+};
+
 struct empty_while_locked : by_time {
     using by_time::by_time;
     waybill::result<bool> empty()
@@ -181,6 +198,7 @@ TEST_CASE("the memory queue conforms, in each way to defer")
     conforms(report_of<by_copy>());
     conforms(report_of<by_pointer>());
     conforms(report_of<queue_with<queue_deferral::none>>());
+    conforms(report_of<own_lock<100>>());
 }
 
 TEST_CASE("omitted arguments are reported as untested rules")
@@ -202,6 +220,8 @@ TEST_CASE("queues that are wrong in one way each are found")
     breaks<renews_nothing>("renew: the lock lasts from the renewal");
     breaks<locks_nothing>(
         "receive: a locked message is not delivered again before its lock ends");
+    breaks<own_lock<150>>("receive: the lock lasts for locked_for");
+    breaks<own_lock<0>>("receive: locked_for is more than 0");
     breaks<loses_an_expired_lock>("receive returns a message that is visible");
     breaks<error_when_empty>("receive: an empty queue returns nothing, and no error");
     breaks<empty_while_locked>("empty: a queue with a locked message is not empty");

@@ -6,6 +6,7 @@
 #define WAYBILL_QUEUE_DETAIL_HELD_LOCK_HPP
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
 #include <waybill/core/act.hpp>
@@ -68,7 +69,7 @@ public:
           report_(report),
           renewal_(renewal_config(policy))
     {
-        renewal_.on(lock_renewal::lock_taken{}, requested);
+        renewal_.on(lock_renewal::lock_taken{reported_lock()}, requested);
     }
 
     /// Renews if that is due, with one call. True if the lock is held.
@@ -101,6 +102,12 @@ public:
     [[nodiscard]] duration left() { return renewal_.left(clock_.now()); }
 
 private:
+    [[nodiscard]] std::optional<duration> reported_lock() const
+    {
+        if constexpr (reports_lock<message>) return duration{message_.locked_for};
+        else return {};
+    }
+
     bool renew(std::uint32_t attempt)
     {
         const double random = clock_.random();
@@ -112,7 +119,7 @@ private:
         }
         if (f.ok()) {
             ++report_.renewals;
-            renewal_.on(lock_renewal::lock_renewed{attempt, {}}, clock_.now());
+            renewal_.on(lock_renewal::lock_renewed{attempt, reported_lock()}, clock_.now());
         } else {
             renewal_.on(lock_renewal::renewal_failed{attempt, f.kind, random, {}}, clock_.now());
             report_.queue_fault = f;

@@ -71,6 +71,12 @@ concept renews = requires(Q& q, Message& m, duration lock) {
     { q.renew(m, lock) } -> std::convertible_to<fault>;
 };
 
+/// The lock has a duration of its own, as one that is configured for the queue or the message has.
+template <class Message>
+concept reports_lock = requires(const Message& m) {
+    { m.locked_for } -> std::convertible_to<duration>;
+};
+
 template <class Q>
 concept reports_empty = requires(Q& q) {
     { q.empty() } -> std::same_as<result<bool>>;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <waybill/core/fault.hpp>
@@ -69,6 +70,12 @@ void queue_receive_rules(X& x)
     x.t.holds(first->deliveries == 1, "receive: the first delivery of a message has the number 1");
     x.t.holds(x.is_empty(),
               "receive: a locked message is not delivered again before its lock ends");
+    if constexpr (in_queue::reports_lock<typename std::remove_reference_t<X>::message>) {
+        const duration reported = first->locked_for;
+        x.t.holds(reported > duration{}, "receive: locked_for is more than 0");
+        x.wait(reported * 0.75);
+        x.t.holds(x.is_empty(), "receive: the lock lasts for locked_for");
+    }
     x.wait_for_lock();
     auto again = x.next();
     if (!again) return;
