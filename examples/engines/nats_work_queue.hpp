@@ -8,6 +8,7 @@
 //         work_on(w->body);
 //         if (!queue.done(*w)) undo();         // too late: it is somebody else's by now
 //     }
+//     waybill::run_queue(queue, handle, {.lock = 90s}, env);    // or all of it with the driver
 //
 // The same as sqlite_work_queue, and as far as the server can say so, the same in each answer. It
 // is a stream with work queue retention, where what is acknowledged is gone, and one durable pull
@@ -23,6 +24,17 @@
 //    who is late does not ask it: done() says no as soon as the time is up by our own clock.
 //
 // Everything throws socket_error if the server is away or says no. The next call connects anew.
+//
+// As a waybill::message_queue:
+//
+// 1. `receive` makes the lease longer if need be, and never shorter: all consumers of a queue should
+//    have the same lock. Each delivery counts.
+// 2. A settlement after the lock has ended by our clock is `ownership_lost`, without a request. A
+//    NAK without a reply is not repeated: it could return the message of the next consumer.
+// 3. A deferred message is one in flight. So the consumer has no limit of those.
+// 4. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
+//    together must fit into max_payload.
+// 5. Faults of the server and of the connection are `infrastructure`.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_WORK_QUEUE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_WORK_QUEUE_HPP
@@ -42,6 +54,10 @@
 #include "depth_nats.hpp"
 #include "jetstream.hpp"
 #include "number.hpp"
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/ext/chrono.hpp>
 
 namespace engines {
 
@@ -57,7 +73,15 @@ public:
         clock::time_point until{};
     };
 
-    nats_work_queue(server at, std::string name) : at_(std::move(at)), name_(std::move(name))
+    /// A message as run_queue handles it.
+    struct message : work {
+        std::uint64_t deliveries = 0;
+    };
+
+    /// `lease` is that of a queue that is made here.
+    nats_work_queue(server at, std::string name,
+                    std::chrono::nanoseconds lease = std::chrono::seconds(30))
+        : at_(std::move(at)), name_(std::move(name)), lease_(lease)
     {
         const auto fits = [](char c) {
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -80,22 +104,8 @@ public:
     /// The oldest that nobody has; it belongs to the caller for so long.
     [[nodiscard]] std::optional<work> take(std::chrono::milliseconds lease)
     {
-        const auto until = clock::now() + lease;
-        std::optional<work> w;
-        with_server([&](jetstream& js) {
-            if (lease != lease_) make_consumer(js, lease);
-            const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
-                                      R"({"batch":1,"no_wait":true})");
-            // Nothing there, or so many are at work that the server wants to see them done first.
-            if (m.status.starts_with("404") || m.status.starts_with("408") ||
-                m.status.starts_with("409 Exceeded")) {
-                return;
-            }
-            if (!m.status.empty()) throw socket_error("nothing to take from: " + m.status);
-            w = work_from(m);
-            w->until = until;
-        });
-        return w;
+        if (lease != lease_) with_server([&](jetstream& js) { make_consumer(js, lease); });
+        return next(lease);
     }
 
     /// False, and nothing is changed, if the time was up, so that somebody else may have got it.
@@ -107,6 +117,72 @@ public:
             if (!m.status.empty()) throw socket_error("nobody hears what is done: " + m.status);
         });
         return true;
+    }
+
+    // The calls of a waybill::message_queue.
+
+    [[nodiscard]] waybill::result<std::optional<message>> receive(waybill::duration lock)
+    {
+        std::optional<message> m;
+        const nanoseconds lease = lock.to_chrono();
+        waybill::fault f = guarded([&] {
+            if (lease > lease_) with_server([&](jetstream& js) { make_consumer(js, lease); });
+            if (auto w = next(lease)) m = message{*w, w->turn};
+        });
+        if (!f.ok()) return waybill::unexpected(std::move(f));
+        return m;
+    }
+
+    [[nodiscard]] waybill::fault complete(message& m) { return settle(m, "+ACK"); }
+
+    [[nodiscard]] waybill::fault abandon(message& m) { return settle(m, "-NAK"); }
+
+    [[nodiscard]] waybill::fault defer(message& m, waybill::wall_time until)
+    {
+        const waybill::wall_time now = std::chrono::system_clock::now();
+        const auto pause = (until - now).count();
+        if (pause <= 0) return abandon(m);
+        return settle(m, "-NAK {\"delay\":" + std::to_string(pause) + "}");
+    }
+
+    /// First the dead letter, then the message ends: a crash between them repeats both.
+    [[nodiscard]] waybill::fault dead_letter(message& m, std::string_view reason)
+    {
+        if (clock::now() >= m.until) return lost();
+        std::string letter(reason);
+        std::replace(letter.begin(), letter.end(), '\n', ' ');
+        letter.append("\n") += m.body;
+        waybill::fault f = guarded([&] {
+            with_server([&](jetstream& js) {
+                prepare_dead(js);
+                static_cast<void>(jetstream::number_at(js.ask(name_ + ".dead", letter), "/seq"));
+            });
+        });
+        return f.ok() ? settle(m, "+TERM") : f;
+    }
+
+    [[nodiscard]] waybill::fault renew(message& m, waybill::duration lock)
+    {
+        const auto until = clock::now() + lock.to_chrono();
+        waybill::fault f = settle(m, "+WPI");
+        if (f.ok()) m.until = until;
+        return f;
+    }
+
+    /// The consumer counts and not the stream: a server that was killed may have forgotten that
+    /// completed messages are removed, and keeps them.
+    [[nodiscard]] waybill::result<bool> empty()
+    {
+        std::uint64_t left = 0;
+        waybill::fault f = guarded([&] {
+            with_server([&](jetstream& js) {
+                const json info = js.ask("$JS.API.CONSUMER.INFO." + name_ + '.' + consumer, {});
+                for (const char* state : {"/num_pending", "/num_ack_pending"})
+                    left += jetstream::number_at(info, state);
+            });
+        });
+        if (!f.ok()) return waybill::unexpected(std::move(f));
+        return left == 0;
     }
 
     [[nodiscard]] engines::depth depth() const
@@ -139,7 +215,6 @@ private:
     using nanoseconds = std::chrono::nanoseconds;
 
     static constexpr const char* consumer = "workers";
-    static constexpr std::chrono::seconds first_lease{30};
     /// A server that nobody answers for some minutes hangs up, and we answer only when we ask.
     static constexpr std::chrono::seconds longest_silence{60};
 
@@ -165,6 +240,56 @@ private:
         }
     }
 
+    [[nodiscard]] std::optional<work> next(nanoseconds lease)
+    {
+        const auto until = clock::now() + lease;
+        std::optional<work> w;
+        with_server([&](jetstream& js) {
+            const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
+                                      R"({"batch":1,"no_wait":true})");
+            // Nothing there, or so many are at work that the server wants to see them done first.
+            if (m.status.starts_with("404") || m.status.starts_with("408") ||
+                m.status.starts_with("409 Exceeded")) {
+                return;
+            }
+            if (!m.status.empty()) throw socket_error("nothing to take from: " + m.status);
+            w = work_from(m);
+            w->until = until;
+        });
+        return w;
+    }
+
+    [[nodiscard]] static waybill::fault lost()
+    {
+        return waybill::ownership_lost("the lock has ended");
+    }
+
+    template <class F>
+    [[nodiscard]] static waybill::fault guarded(F&& f)
+    {
+        try {
+            f();
+            return {};
+        } catch (const socket_error& e) {
+            return waybill::infrastructure(e.what());
+        }
+    }
+
+    /// After it the message can be settled again only if it may be repeated.
+    [[nodiscard]] waybill::fault settle(message& m, const std::string& how)
+    {
+        if (clock::now() >= m.until) return lost();
+        const auto until = std::exchange(m.until, clock::time_point::min());
+        waybill::fault f = guarded([&] {
+            with_server([&](jetstream& js) {
+                const auto answer = js.request(m.reply, how);
+                if (!answer.status.empty()) throw socket_error(how + ": " + answer.status);
+            });
+        });
+        if (!f.ok() && !how.starts_with("-NAK")) m.until = until;
+        return f;
+    }
+
     [[nodiscard]] std::string subject() const { return name_ + ".work"; }
 
     void prepare(jetstream& js)
@@ -185,9 +310,19 @@ private:
             throw socket_error("it is there and is no work queue of subject " + subject());
         }
         const auto worker = js.find("$JS.API.CONSUMER.INFO." + name_ + '.' + consumer);
-        if (!worker) return make_consumer(js, first_lease);
+        if (!worker) return make_consumer(js, lease_);
         const auto wait = jetstream::number_at(*worker, "/config/ack_wait");
         lease_ = nanoseconds(static_cast<std::int64_t>(wait));
+    }
+
+    /// Nothing is changed if it is there.
+    void prepare_dead(jetstream& js) const
+    {
+        const json config{{"name", name_ + "_DEAD"},
+                          {"subjects", json::array({name_ + ".dead"})},
+                          {"storage", "file"},
+                          {"allow_direct", true}};
+        static_cast<void>(js.ask("$JS.API.STREAM.CREATE." + name_ + "_DEAD", jetstream::text(config)));
     }
 
     /// Or tells the one that is there how long a lease is from now on.
@@ -196,7 +331,8 @@ private:
         const auto least = std::max<nanoseconds>(lease, std::chrono::milliseconds(1));
         const json config{{"durable_name", consumer},  {"ack_policy", "explicit"},
                           {"ack_wait", least.count()}, {"deliver_policy", "all"},
-                          {"max_deliver", -1},         {"replay_policy", "instant"}};
+                          {"max_deliver", -1},         {"replay_policy", "instant"},
+                          {"max_ack_pending", -1}};
         const json all{{"stream_name", name_}, {"config", config}};
         static_cast<void>(js.ask("$JS.API.CONSUMER.DURABLE.CREATE." + name_ + '.' + consumer,
                                  jetstream::text(all)));

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+//
+// queues: run_queue on a real broker, beanstalkd or nats.
+//
+//     queues conform BROKER PORT PID       the conformance suites; ends the server, which is PID
+//     queues put BROKER PORT FILE N        adds N messages, and each accepted one to the file
+//     queues work BROKER PORT FILE DONE    handles messages until the queue is empty and the file
+//                                          DONE exists; adds each handled one to the file
+//     queues dead BROKER PORT              removes the dead letters and prints their reasons
+//     queues port                          a free port
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <engines/beanstalkd_work_queue.hpp>
+#include <engines/nats_work_queue.hpp>
+#include <support/environment.hpp>
+#include <waybill/ext/chrono.hpp>
+#include <waybill/queue.hpp>
+#include <waybill/testing/queue_conformance.hpp>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::seconds lock = 2s;
+const std::string jobs = "JOBS";
+
+int wrong = 0;
+void expect(bool holds, const std::string& rule)
+{
+    if (holds) return;
+    std::printf("wrong: %s\n", rule.c_str());
+    ++wrong;
+}
+
+struct beanstalkd : engines::beanstalkd_work_queue {
+    beanstalkd(const engines::server& where, const std::string& tube)
+        : beanstalkd_work_queue(where, tube, 0s), at(where), name(tube)
+    {
+    }
+    void put(const std::string& body) { beanstalkd_work_queue::put(body, lock); }
+
+    /// Removes them.
+    [[nodiscard]] std::vector<std::string> dead_letters() const
+    {
+        std::vector<std::string> all;
+        beanstalkd dead(at, name + ".dead");
+        for (auto m = dead.receive(lock); m && *m; m = dead.receive(lock)) {
+            all.push_back((**m).body);
+            if (!dead.complete(**m).ok()) break;
+        }
+        return all;
+    }
+
+    engines::server at;
+    std::string name;
+};
+
+struct nats : engines::nats_work_queue {
+    nats(const engines::server& where, const std::string& stream)
+        : nats_work_queue(where, stream, lock), at(where), name(stream)
+    {
+    }
+
+    [[nodiscard]] std::vector<std::string> dead_letters() const
+    {
+        std::vector<std::string> all;
+        engines::jetstream js(at);
+        const auto info = js.ask("$JS.API.STREAM.INFO." + name + "_DEAD", {});
+        const auto last = engines::jetstream::number_at(info, "/state/last_seq");
+        for (std::uint64_t n = 1; n <= last; ++n) {
+            const auto m = js.request("$JS.API.DIRECT.GET." + name + "_DEAD",
+                                      R"({"seq":)" + std::to_string(n) + "}");
+            all.push_back(m.body);
+        }
+        return all;
+    }
+
+    engines::server at;
+    std::string name;
+};
+
+std::string reason_of(const std::string& dead_letter)
+{
+    return dead_letter.substr(0, dead_letter.find('\n'));
+}
+
+void expect_none(const waybill::testing::conformance_report& report)
+{
+    for (const std::string& rule : report.broken) expect(false, rule);
+    for (const std::string& rule : report.untested) expect(false, "untested: " + rule);
+}
+
+template <class Queue>
+void conform(const engines::server& at, pid_t server)
+{
+    int number = 0;
+    support::standard_environment env;
+    expect_none(waybill::testing::queue_conformance(
+        [&] { return Queue(at, "Q" + std::to_string(++number)); },
+        [](Queue& q, const std::string& body) { q.put(body); }, env,
+        [](Queue& q) {
+            std::vector<std::string> all = q.dead_letters();
+            for (std::string& letter : all) letter = reason_of(letter);
+            return all;
+        },
+        [](Queue& q) { return Queue(q.at, q.name); }, lock));
+
+    Queue q(at, "ORDER");
+    q.put("old");
+    auto old = q.receive(lock);
+    q.put("new");
+    expect(q.defer(**old, env.wall_now() + waybill::duration(100ms)).ok(), "it is deferred");
+    std::this_thread::sleep_for(1200ms);
+    const auto first = q.receive(lock);
+    expect(first && *first && (**first).body == "old",
+           "a deferred message that is due comes before newer ones");
+
+    kill(server, SIGKILL);
+    expect_none(waybill::testing::queue_outage_conformance(q));
+}
+
+void expect_large_dead_letters(const engines::server& at)
+{
+    beanstalkd q(at, "LARGE");
+    q.put(std::string(65'535, 'x'));
+    auto m = q.receive(lock);
+    expect(m && *m && q.dead_letter(**m, "reason").ok(), "a dead letter without room for a reason");
+    expect(q.empty().value_or(false) && q.dead_letters().empty(), "it is buried");
+}
+
+// --- kills --------------------------------------------------------------------------------------
+
+void add_line(std::ofstream& file, const std::string& line)
+{
+    file << line + "\n" << std::flush;
+}
+
+template <class Queue>
+void put(const engines::server& at, const std::string& path, int count)
+{
+    std::ofstream file(path, std::ios::app);
+    Queue queue(at, jobs);
+    for (int n = 0; n != count; ++n) {
+        const std::string body = "job " + std::to_string(n);
+        for (bool accepted = false; !accepted;) {
+            try {
+                queue.put(body);
+                accepted = true;
+            } catch (const engines::socket_error&) {
+                // Without a reply the message may be in the queue. It is put again.
+                std::this_thread::sleep_for(20ms);
+            }
+        }
+        add_line(file, body);
+        std::this_thread::sleep_for(4ms);
+    }
+}
+
+template <class Queue>
+void work(const engines::server& at, const std::string& path, const std::string& done)
+{
+    std::ofstream file(path, std::ios::app);
+    Queue queue(at, jobs);
+    support::standard_environment env;
+    const auto handle = [&](const auto& m) -> waybill::fault {
+        const int n = std::atoi(m.body.c_str() + 4);
+        if (n % 50 == 7) return waybill::permanent(m.body);
+        if (n % 10 == 3 && m.deliveries == 1) return waybill::transient("busy");
+        add_line(file, m.body);
+        std::this_thread::sleep_for(2ms);
+        return {};
+    };
+    const waybill::queue_policy policy{.lock = lock, .to_settle = 100ms, .poll_interval = 10ms,
+                                       .stop_when_empty = true};
+    waybill::queue_report report;
+    for (bool last = false; !last;) {
+        last = std::filesystem::exists(done);
+        waybill::run_queue(queue, handle, policy, env, report);
+        expect(report.end == waybill::queue_report::end_reason::empty, waybill::describe(report));
+        if (report.end != waybill::queue_report::end_reason::empty) return;
+        std::this_thread::sleep_for(20ms);
+    }
+    std::printf("%s; %llu failed calls to receive, %llu to settle\n",
+                waybill::describe(report).c_str(),
+                static_cast<unsigned long long>(report.failed_receives),
+                static_cast<unsigned long long>(report.failed_settlements));
+}
+
+template <class Queue>
+void print_dead(const engines::server& at)
+{
+    for (const std::string& d : Queue(at, jobs).dead_letters()) std::puts(reason_of(d).c_str());
+}
+
+// ------------------------------------------------------------------------------------------------
+
+/// Below the ports that the system assigns, so that no other program gets it meanwhile.
+int print_port()
+{
+    std::random_device dice;
+    for (int tries = 0; tries != 1'000; ++tries) {
+        const int s = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
+        const bool free = ::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+        ::close(s);
+        if (!free) continue;
+        std::printf("%d\n", ntohs(at.sin_port));
+        return 0;
+    }
+    return 1;
+}
+
+template <class Queue>
+int run(const engines::server& at, const std::vector<std::string>& words)
+{
+    const std::string& what = words[1];
+    if (what == "conform" && words.size() == 5) conform<Queue>(at, std::stoi(words[4]));
+    else if (what == "put" && words.size() == 6) put<Queue>(at, words[4], std::stoi(words[5]));
+    else if (what == "work" && words.size() == 6) work<Queue>(at, words[4], words[5]);
+    else if (what == "dead") print_dead<Queue>(at);
+    else return 2;
+    return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    const std::vector<std::string> words(argv, argv + argc);
+    if (argc == 2 && words[1] == "port") return print_port();
+    if (argc < 4) return 2;
+    const engines::server at{.host = "127.0.0.1", .port = words[3], .patience = 1s};
+    try {
+        if (words[1] == "conform" && words[2] == "beanstalkd") expect_large_dead_letters(at);
+        return words[2] == "nats" ? run<nats>(at, words) : run<beanstalkd>(at, words);
+    } catch (const std::exception& e) {
+        std::printf("wrong: %s\n", e.what());
+        return 1;
+    }
+}
