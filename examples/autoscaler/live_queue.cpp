@@ -21,6 +21,8 @@
 #include <unistd.h>
 
 #include "../support/cleanup.hpp"
+#include "../support/environment.hpp"
+#include <waybill/queue.hpp>
 
 namespace autoscaler {
 
@@ -136,21 +138,21 @@ private:
     int fd_;
 };
 
+struct environment : support::standard_environment {
+    [[nodiscard]] bool stop_requested() const { return over != 0; }
+};
+
 template <class Queue>
 void work(Queue& queue, const std::string& folder, milliseconds each)
 {
     scratch file(fmt::format("{}/worker.{}", folder, getpid()));
-    while (!over) {
+    const auto handle = [&](const auto& m) {
         const auto start = steady::now();
-        const auto w = queue.take(10s + 10 * each);
-        if (!w) {
-            std::this_thread::sleep_for(20ms);
-            continue;
-        }
-        file.keep(w->body);
+        file.keep(m.body);
         std::this_thread::sleep_until(start + each);  // to its end, also when it is told to stop
-        static_cast<void>(queue.done(*w));
-    }
+    };
+    static_cast<void>(waybill::run_queue(
+        queue, handle, {.lock = 10s + 10 * each, .poll_interval = 20ms}, environment()));
 }
 
 std::uint64_t number(const char* text)
