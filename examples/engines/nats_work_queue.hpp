@@ -310,9 +310,14 @@ private:
             throw socket_error("it is there and is no work queue of subject " + subject());
         }
         const auto worker = js.find("$JS.API.CONSUMER.INFO." + name_ + '.' + consumer);
-        if (!worker) return make_consumer(js, lease_);
-        const auto wait = jetstream::number_at(*worker, "/config/ack_wait");
-        lease_ = nanoseconds(static_cast<std::int64_t>(wait));
+        if (worker) {
+            const auto wait = jetstream::number_at(*worker, "/config/ack_wait");
+            lease_ = nanoseconds(static_cast<std::int64_t>(wait));
+        }
+        // Earlier versions left the limit at 1,000, deferred messages included. Above it, the server
+        // (2.9) does not reply to a request for a message.
+        const json::json_pointer limit("/config/max_ack_pending");
+        if (!worker || worker->value(limit, 0) != -1) make_consumer(js, lease_);
     }
 
     /// Nothing is changed if it is there.

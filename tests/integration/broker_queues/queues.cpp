@@ -39,7 +39,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds lock = 2s;
+constexpr std::chrono::seconds lock = 1s;
 const std::string jobs = "JOBS";
 
 int wrong = 0;
