@@ -106,6 +106,40 @@ TEST_CASE("a message with a lock of its own is renewed in time, and a lock that 
     CHECK(r.left_to_lock == 1);
 }
 
+TEST_CASE("a queue without the call empty ends the driver, also if the clock moves at each reading")
+{
+    struct moving_clock : manual_environment {
+        using manual_environment::manual_environment;
+        waybill::steady_time now()
+        {
+            advance(1ms);
+            return manual_environment::now();
+        }
+    };
+    struct without_empty {
+        using message = queued_message;
+        auto receive(waybill::duration lock) { return queue.receive(lock); }
+        auto complete(message& m) { return queue.complete(m); }
+        auto abandon(message& m) { return queue.abandon(m, true); }
+        auto dead_letter(message& m, std::string_view r) { return queue.dead_letter(m, r); }
+        auto defer(message& m, waybill::wall_time t) { return queue.defer(m, t, true); }
+        memory_queue<moving_clock>& queue;
+    };
+    moving_clock env(start);
+    memory_queue<moving_clock> stored(env);
+    without_empty queue{stored};
+    stored.put("a");
+    const auto handle = [](const queued_message& m) {
+        return m.deliveries == 1 ? waybill::transient("busy") : fault{};
+    };
+    queue_report r;
+    waybill::run_queue(queue, handle, {.stop_when_empty = true},
+                       waybill::time_limited(env, 1h), r);
+    CHECK(r.end == end_reason::empty);
+    CHECK(r.deferred == 1);
+    CHECK(r.completed == 1);
+}
+
 TEST_CASE("each result of a handler settles the message")
 {
     struct row {

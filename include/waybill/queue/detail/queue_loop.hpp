@@ -122,7 +122,7 @@ private:
             if (!r) report_.queue_fault = std::move(r).error();
             return r.value_or(false);
         } else {
-            return later(deferred_until_, clock_.now()) == clock_.now();
+            return !(clock_.now() < deferred_until_);
         }
     }
 
