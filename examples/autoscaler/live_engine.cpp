@@ -2,6 +2,7 @@
 
 #include "live_engine.hpp"
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -44,7 +45,9 @@ live_work_queue live_work(const std::string& address)
     }
     auto a = nats_in(address);
     if (!a) throw support::complaint(fmt::format("no queue: expected {}", live_forms));
-    return std::make_unique<engines::nats_work_queue>(std::move(a->at), a->path.front());
+    constexpr std::chrono::seconds shortest_lock{10};  // each worker may make it longer
+    return std::make_unique<engines::nats_work_queue>(std::move(a->at), a->path.front(),
+                                                      shortest_lock);
 }
 
 live_engine::live_engine(const std::string& folder, const std::string& where)

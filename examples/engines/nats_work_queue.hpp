@@ -1,40 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// nats_work_queue: a queue in NATS JetStream for several workers, who take messages for a while.
+// nats_work_queue: a queue in NATS JetStream, as a waybill::message_queue.
 //
 //     engines::nats_work_queue queue({.host = "127.0.0.1", .port = "4222"}, "ORDERS");
 //     queue.put("order 7");
-//     if (auto w = queue.take(10s)) {          // nobody else gets it for ten seconds
-//         work_on(w->body);
-//         if (!queue.done(*w)) undo();         // too late: it is somebody else's by now
-//     }
-//     waybill::run_queue(queue, handle, {.lock = 90s}, env);    // or all of it with the driver
+//     waybill::run_queue(queue, handle, {.lock = 90s}, env);
 //
-// The same as sqlite_work_queue, and as far as the server can say so, the same in each answer. It
-// is a stream with work queue retention, where what is acknowledged is gone, and one durable pull
+// It is a stream with work queue retention, where what is acknowledged is gone, and one durable pull
 // consumer with explicit acknowledgements, who is called workers. Both are made if need be. A
 // stream of that name that is not such a queue is left alone, and complained about.
 //
-// What differs, as it is the server who counts:
-//
-// 1. The lease is one for all: the newest that somebody asked for holds for what others have, too.
-// 2. What a dead worker had stays in flight, and is handed out again when its time is up and
-//    somebody takes: only then does the server see that it is late.
-// 3. A server believes whoever acknowledges a message, also when it is somebody else's by now. So
-//    who is late does not ask it: done() says no as soon as the time is up by our own clock.
-//
-// Everything throws socket_error if the server is away or says no. The next call connects anew.
-//
-// As a waybill::message_queue:
-//
-// 1. `receive` makes the lease longer if need be, and never shorter: all consumers of a queue should
-//    have the same lock. Each delivery counts.
-// 2. A settlement after the lock has ended by our clock is `ownership_lost`, without a request. A
-//    NAK without a reply is not repeated: it could return the message of the next consumer.
-// 3. A deferred message is one in flight. So the consumer has no limit of those.
-// 4. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
+// 1. The lock is that of the consumer. `receive` makes it longer if need be, and never shorter: all
+//    workers should have the same lock. Each delivery counts.
+// 2. The server accepts a settlement from anybody. So after the lock has ended by our clock it is
+//    `ownership_lost`, without a request. A NAK without a reply is not repeated: it could return the
+//    message of the next worker.
+// 3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
 //    together must fit into max_payload.
-// 5. Faults of the server and of the connection are `infrastructure`.
+// 4. A server that is killed forgets acknowledgements: those messages are handled again. After that
+//    neither stream nor consumer counts right. So there is no `empty`.
+//
+// Faults of the server and of the connection are `infrastructure`. The other calls throw
+// socket_error then. The next call connects anew.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_WORK_QUEUE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_WORK_QUEUE_HPP
@@ -65,17 +52,12 @@ class nats_work_queue {
 public:
     using clock = std::chrono::steady_clock;
 
-    struct work {
+    struct message {
         std::uint64_t number = 0;
-        std::uint64_t turn = 0;  ///< 1 when it is handed out for the first time.
-        std::string body{};
-        std::string reply{};  ///< Where the server expects the acknowledgement.
-        clock::time_point until{};
-    };
-
-    /// A message as run_queue handles it.
-    struct message : work {
         std::uint64_t deliveries = 0;
+        std::string body{};
+        std::string reply{};           ///< Where the server expects the acknowledgement.
+        clock::time_point until{};     ///< The lock lasts at least until then.
     };
 
     /// `lease` is that of a queue that is made here.
@@ -101,24 +83,6 @@ public:
         });
     }
 
-    /// The oldest that nobody has; it belongs to the caller for so long.
-    [[nodiscard]] std::optional<work> take(std::chrono::milliseconds lease)
-    {
-        if (lease != lease_) with_server([&](jetstream& js) { make_consumer(js, lease); });
-        return next(lease);
-    }
-
-    /// False, and nothing is changed, if the time was up, so that somebody else may have got it.
-    [[nodiscard]] bool done(const work& w)
-    {
-        if (clock::now() >= w.until) return false;
-        with_server([&](jetstream& js) {
-            const auto m = js.request(w.reply, "+ACK");
-            if (!m.status.empty()) throw socket_error("nobody hears what is done: " + m.status);
-        });
-        return true;
-    }
-
     // The calls of a waybill::message_queue.
 
     [[nodiscard]] waybill::result<std::optional<message>> receive(waybill::duration lock)
@@ -127,7 +91,7 @@ public:
         const nanoseconds lease = lock.to_chrono();
         waybill::fault f = guarded([&] {
             if (lease > lease_) with_server([&](jetstream& js) { make_consumer(js, lease); });
-            if (auto w = next(lease)) m = message{*w, w->turn};
+            with_server([&](jetstream& js) { m = next(js, lease); });
         });
         if (!f.ok()) return waybill::unexpected(std::move(f));
         return m;
@@ -167,22 +131,6 @@ public:
         waybill::fault f = settle(m, "+WPI");
         if (f.ok()) m.until = until;
         return f;
-    }
-
-    /// The consumer counts and not the stream: a server that was killed may have forgotten that
-    /// completed messages are removed, and keeps them.
-    [[nodiscard]] waybill::result<bool> empty()
-    {
-        std::uint64_t left = 0;
-        waybill::fault f = guarded([&] {
-            with_server([&](jetstream& js) {
-                const json info = js.ask("$JS.API.CONSUMER.INFO." + name_ + '.' + consumer, {});
-                for (const char* state : {"/num_pending", "/num_ack_pending"})
-                    left += jetstream::number_at(info, state);
-            });
-        });
-        if (!f.ok()) return waybill::unexpected(std::move(f));
-        return left == 0;
     }
 
     [[nodiscard]] engines::depth depth() const
@@ -240,23 +188,18 @@ private:
         }
     }
 
-    [[nodiscard]] std::optional<work> next(nanoseconds lease)
+    [[nodiscard]] std::optional<message> next(jetstream& js, nanoseconds lease)
     {
         const auto until = clock::now() + lease;
-        std::optional<work> w;
-        with_server([&](jetstream& js) {
-            const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
-                                      R"({"batch":1,"no_wait":true})");
-            // Nothing there, or so many are at work that the server wants to see them done first.
-            if (m.status.starts_with("404") || m.status.starts_with("408") ||
-                m.status.starts_with("409 Exceeded")) {
-                return;
-            }
-            if (!m.status.empty()) throw socket_error("nothing to take from: " + m.status);
-            w = work_from(m);
-            w->until = until;
-        });
-        return w;
+        const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
+                                  R"({"batch":1,"no_wait":true})");
+        // Nothing there, or so many are at work that the server wants to see them done first.
+        if (m.status.starts_with("404") || m.status.starts_with("408") ||
+            m.status.starts_with("409 Exceeded")) {
+            return {};
+        }
+        if (!m.status.empty()) throw socket_error("nothing to take from: " + m.status);
+        return message_from(m, until);
     }
 
     [[nodiscard]] static waybill::fault lost()
@@ -345,7 +288,8 @@ private:
     }
 
     /// $JS.ACK.[domain.account.]stream.consumer.TURN.NUMBER.consumer's.time.pending[.more]
-    [[nodiscard]] static work work_from(const jetstream::message& m)
+    [[nodiscard]] static message message_from(const jetstream::message& m,
+                                              clock::time_point until)
     {
         std::vector<std::string_view> words;
         for (std::string_view rest = m.reply; !rest.empty();) {
@@ -359,7 +303,11 @@ private:
         if (!m.reply.starts_with("$JS.ACK.") || !turn || !number) {
             throw socket_error("a message of no stream, to be answered to " + m.reply);
         }
-        return {.number = *number, .turn = *turn, .body = m.body, .reply = m.reply};
+        return {.number = *number,
+                .deliveries = *turn,
+                .body = m.body,
+                .reply = m.reply,
+                .until = until};
     }
 
     [[nodiscard]] counts figures()

@@ -4,11 +4,7 @@
 //
 //     engines::sqlite_work_queue queue(db);
 //     queue.put("order 7");
-//     if (auto w = queue.take(10s)) {          // nobody else gets it for ten seconds
-//         work_on(w->body);
-//         if (!queue.done(*w)) undo();         // too late: it is somebody else's by now
-//     }
-//     waybill::run_queue(queue, handle, {.lock = 90s}, env);    // or all of it with the driver
+//     waybill::run_queue(queue, handle, {.lock = 90s}, env);
 //
 // Taking and finishing are one statement each, so two workers never get the same message at once,
 // whenever either of them is killed. What a dead worker had is taken again when its time is up: a
@@ -36,13 +32,6 @@ namespace engines {
 
 class sqlite_work_queue {
 public:
-    struct work {
-        std::uint64_t number = 0;
-        std::uint64_t turn = 0;  ///< 1 when it is handed out for the first time.
-        std::string body{};
-    };
-
-    /// A message as run_queue handles it.
     struct message {
         std::uint64_t number = 0;
         std::uint64_t turn = 0;  ///< Names the lock. It grows with each change of the row.
@@ -58,25 +47,6 @@ public:
     explicit sqlite_work_queue(database& db) : db_(db) {}
 
     void put(std::string_view body) { put_.run(now(), body); }
-
-    /// The oldest that nobody has; it belongs to the caller for so long.
-    [[nodiscard]] std::optional<work> take(std::chrono::milliseconds lease)
-    {
-        std::optional<work> w;
-        const std::int64_t at = now();
-        for (take_.query(at + lease.count(), at); take_.step();) {
-            w = work{take_.size(0), take_.size(1), std::string(take_.text(2))};
-        }
-        return w;
-    }
-
-    /// False, and nothing is changed, if the time was up and somebody else has got it since.
-    [[nodiscard]] bool done(const work& w)
-    {
-        bool ours = false;
-        for (done_.query(w.number, w.turn); done_.step();) ours = true;
-        return ours;
-    }
 
     // The calls of a waybill::message_queue. A deferred message is locked until its time.
     // Each call is one statement or one transaction, so a kill at any time leaves all or nothing.
@@ -221,10 +191,6 @@ private:
 
     database& db_;
     statement put_{prepared(db_), "INSERT INTO work (sent, body) VALUES (?, ?)"};
-    statement take_{db_,
-                    "UPDATE work SET until = ?1, turn = turn + 1 WHERE number ="
-                    " (SELECT number FROM work WHERE until <= ?2 ORDER BY number LIMIT 1)"
-                    " RETURNING number, turn, body"};
     statement done_{db_, "DELETE FROM work WHERE number = ? AND turn = ? RETURNING number"};
     statement receive_{db_,
                        "UPDATE work SET until = ?1, turn = turn + 1 WHERE number ="

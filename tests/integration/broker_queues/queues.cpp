@@ -4,8 +4,8 @@
 //
 //     queues conform BROKER PORT PID       the conformance suites; ends the server, which is PID
 //     queues put BROKER PORT FILE N        adds N messages, and each accepted one to the file
-//     queues work BROKER PORT FILE DONE    handles messages until the queue is empty and the file
-//                                          DONE exists; adds each handled one to the file
+//     queues work BROKER PORT FILE DONE    handles messages until the file DONE exists and no message
+//                                          has come for a while; adds each handled one to the file
 //     queues dead BROKER PORT              removes the dead letters and prints their reasons
 //     queues port                          a free port
 
@@ -191,11 +191,14 @@ void work(const engines::server& at, const std::string& path, const std::string&
     const waybill::queue_policy policy{.lock = lock, .to_settle = 100ms, .poll_interval = 10ms,
                                        .stop_when_empty = true};
     waybill::queue_report report;
-    for (bool last = false; !last;) {
-        last = std::filesystem::exists(done);
+    const auto idle = 4s;  // longer than a lock, and than the pause of a deferred message
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    for (auto active = now(); now() < active + idle || !std::filesystem::exists(done);) {
+        const std::uint64_t before = report.received;
         waybill::run_queue(queue, handle, policy, env, report);
         expect(report.end == waybill::queue_report::end_reason::empty, waybill::describe(report));
         if (report.end != waybill::queue_report::end_reason::empty) return;
+        if (report.received != before) active = now();
         std::this_thread::sleep_for(20ms);
     }
     std::printf("%s; %llu failed calls to receive, %llu to settle\n",

@@ -60,15 +60,22 @@ bool nobody_left() { return waitpid(-1, nullptr, WNOHANG) == -1; }
 constexpr auto lease = 2s;
 constexpr auto late = 1s;    // until a server has looked at its clock
 
+/// Nothing also if the queue cannot be reached.
+template <class Queue>
+std::optional<typename Queue::message> take(Queue& queue)
+{
+    return queue.receive(lease).value_or(std::nullopt);
+}
+
 /// Takes a message, says so, and never finishes it.
 int hold(const std::string& address)
 {
     auto queue = autoscaler::live_work(address);
-    const auto take = [](auto& q) {
-        const auto w = q->take(lease);
+    const auto take_one = [](auto& q) {
+        const auto w = take(*q);
         std::puts(w ? w->body.c_str() : "nothing");
     };
-    std::visit(take, queue);
+    std::visit(take_one, queue);
     std::fflush(stdout);
     pause();
     return 1;
@@ -100,34 +107,34 @@ template <class Queue>
 void look_at(Queue& queue, const std::string& address)
 {
     expect(queue.depth() == engines::depth{.age = 0}, "it is empty at first");
-    expect(!queue.take(lease), "there is nothing to take");
+    expect(!take(queue), "there is nothing to take");
     expect(queue.sent() == 0 && queue.finished() == 0, "nothing was sent");
     for (const char* body : {"a", "b", "c", "a \r\n longer one"}) queue.put(body);
     expect(queue.depth().ready == 4 && queue.sent() == 4, "it has four");
 
-    const auto a = queue.take(lease);
-    expect(a && a->body == "a" && a->turn == 1, "the first comes first");
+    auto a = take(queue);
+    expect(a && a->body == "a" && a->deliveries == 1, "the first comes first");
     const auto d = queue.depth();
     expect(d.ready == 3 && d.in_flight == 1 && d.age && *d.age < 5, "who has it is counted");
-    expect(a && queue.done(*a) && queue.finished() == 1, "it is done");
+    expect(a && queue.complete(*a).ok() && queue.finished() == 1, "it is done");
 
-    const auto b = queue.take(lease);
+    auto b = take(queue);
     std::this_thread::sleep_for(lease + late);
     auto again = b;
-    expect(soon([&] { return (again = queue.take(lease)).has_value(); }), "its time is up");
-    expect(b && again && again->number == b->number && again->turn == 2 && again->body == "b",
+    expect(soon([&] { return (again = take(queue)).has_value(); }), "its time is up");
+    expect(b && again && again->number == b->number && again->deliveries == 2 && again->body == "b",
            "it is handed out again, before what came later");
-    expect(b && !queue.done(*b) && queue.finished() == 1, "who was too slow has not done it");
-    expect(again && queue.done(*again) && queue.finished() == 2, "the other one has");
+    expect(b && !queue.complete(*b).ok() && queue.finished() == 1, "who was too slow has not done it");
+    expect(again && queue.complete(*again).ok() && queue.finished() == 2, "the other one has");
 
     expect(taken_and_killed(address) == "c", "somebody takes the next");
     expect(queue.depth().ready == 1 && queue.depth().in_flight == 1, "and is killed");
     std::this_thread::sleep_for(lease + late);
-    std::optional<typename Queue::work> c;
-    expect(soon([&] { return (c = queue.take(lease)).has_value(); }), "nothing is lost");
-    expect(c && c->body == "c" && c->turn == 2 && queue.done(*c), "another one gets it");
-    const auto last = queue.take(lease);
-    expect(last && last->body == "a \r\n longer one" && queue.done(*last), "bytes are bytes");
+    std::optional<typename Queue::message> c;
+    expect(soon([&] { return (c = take(queue)).has_value(); }), "nothing is lost");
+    expect(c && c->body == "c" && c->deliveries == 2 && queue.complete(*c).ok(), "another one gets it");
+    auto last = take(queue);
+    expect(last && last->body == "a \r\n longer one" && queue.complete(*last).ok(), "bytes are bytes");
     expect(queue.depth() == engines::depth{.age = 0} && queue.finished() == 4, "all is done");
 }
 
@@ -215,7 +222,7 @@ void run_on_others(const std::string& folder)
             return js.find("$JS.API.STREAM.INFO." + stream).has_value();
         };
         {
-            engines::nats_work_queue queue(others.at(), "ORDERS");
+            engines::nats_work_queue queue(others.at(), "ORDERS", lease);
             look_at(queue, where + "/ORDERS");
             expect(!there("WAYBILL_LIVE"), "nothing but that was made");
             queue.put("left");

@@ -60,15 +60,16 @@ int make_queues()
     engines::database db("work.sqlite");
     engines::sqlite_work_queue queue(db);
     expect(queue.depth() == engines::depth{.age = 0}, "it is empty at first");
-    expect(!queue.take(10s), "there is nothing to take");
+    const auto take = [&](waybill::duration lock) { return *queue.receive(lock); };
+    expect(!take(10s), "there is nothing to take");
     for (const char* body : {"a", "b", "c", "d"}) queue.put(body);
-    const auto a = queue.take(60s);
-    expect(a && a->body == "a" && a->turn == 1, "the first comes first");
-    expect(queue.done(*a) && !queue.done(*a), "it is done once");
-    const auto b = queue.take(0s);  // its time is up at once
-    const auto again = queue.take(60s);
-    expect(b && again && again->number == b->number && again->turn == 2, "it is taken again");
-    expect(!queue.done(*b), "who was too slow has not done it");
+    const auto a = take(60s);
+    expect(a && a->body == "a" && a->deliveries == 1, "the first comes first");
+    expect(queue.complete(*a).ok() && !queue.complete(*a).ok(), "it is done once");
+    const auto b = take(0s);  // its time is up at once
+    const auto again = take(60s);
+    expect(b && again && again->number == b->number && again->deliveries == 2, "it is taken again");
+    expect(!queue.complete(*b).ok(), "who was too slow has not done it");
     expect(queue.sent() == 4 && queue.finished() == 1, "what was sent and what is finished");
 
     engines::database plain_db("plain.sqlite");
