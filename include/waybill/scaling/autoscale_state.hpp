@@ -40,7 +40,7 @@ struct autoscale_state {
 /// The store of one autoscaler, such as a row of a table. `load` returns the state of the last
 /// `save` that succeeded, or a default state if there was none. If `load` cannot read the row, it
 /// returns an error. `save` is durable when it returns without a fault. At most one autoscaler uses
-/// a store at a time. testing/state_store_conformance.hpp checks it.
+/// a store at a time. testing/autoscale_state_conformance.hpp checks it.
 template <class S>
 concept state_store = requires(S& s, const autoscale_state& v) {
     { s.load() } -> std::convertible_to<result<autoscale_state>>;

@@ -20,8 +20,8 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// `f()` returns a number, a std::optional of a number (empty: no value at this time), or a `result`
-/// of a number. Not copyable, since a copy could outlive the callable.
+/// `f()` returns a number, a std::optional of a number (empty: no value now), or a `result` of a
+/// number. Not copyable, since a copy could outlive the callable.
 class metric_source {
 public:
     template <class F>

@@ -108,8 +108,8 @@ struct basic_policy {
     std::optional<rule> activation{};
     /// The time for which `activation` must have been false before all instances are removed, from
     /// any number to zero. This replaces `stabilise.down` and `rate.down`, as KEDA's cooldownPeriod
-    /// does, which has the same default. Cooldown and warm-up still apply. If a target or `down` has
-    /// a metric that `activation` does not compare, it must also need no instance for that time.
+    /// does, which has the same default. Cooldown and warm-up still apply. A target or `down` with
+    /// a metric that `activation` does not compare must also need no instance for that time.
     duration zero_after = duration::seconds(300);
     /// Named tiers in ascending order of capacity. Numbers of instances are then tier indices.
     std::vector<capacity_tier> ladder{};

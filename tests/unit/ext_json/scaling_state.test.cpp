@@ -217,7 +217,8 @@ TEST_CASE("the store that the guide of scaling shows")
     row_store store{row};
     static_assert(sc::state_store<row_store>);
     CHECK(*store.load() == sc::autoscale_state{});
-    const sc::autoscale_state s{golden_scaling::state_typical(), {{"orders", {{golden_scaling::noon, 5}}}}};
+    const sc::autoscale_state s{golden_scaling::state_typical(),
+                                {{"orders", {{golden_scaling::noon, 5}}}}};
     CHECK(store.save(s).ok());
     CHECK(*store.load() == s);
     row = "{";
