@@ -191,8 +191,9 @@ private:
     [[nodiscard]] std::optional<message> next(jetstream& js, nanoseconds lease)
     {
         const auto until = clock::now() + lease;
+        // With no_wait, the server (2.9) may not reply at all after it was killed.
         const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
-                                  R"({"batch":1,"no_wait":true})");
+                                  R"({"batch":1,"expires":100000000})");
         // Nothing there, or so many are at work that the server wants to see them done first.
         if (m.status.starts_with("404") || m.status.starts_with("408") ||
             m.status.starts_with("409 Exceeded")) {
