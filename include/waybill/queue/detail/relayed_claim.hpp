@@ -17,19 +17,11 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/queue/detail/key_number.hpp>
 #include <waybill/queue/detail/relayed_batch.hpp>
 #include <waybill/queue/relay_report.hpp>
 
 namespace waybill::inline v0_2::detail {
-
-/// The number of a key for the sender: FNV-1a. Two keys with one number are sent in order, too.
-[[nodiscard]] constexpr std::uint64_t key_number(std::string_view key) noexcept
-{
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
-    for (const char c : key)
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x0000'0100'0000'01b3ULL;
-    return hash;
-}
 
 /// `send_outcome`. A name that depends on the sender, so that this header includes no sender.
 template <class Sender>
@@ -393,9 +385,11 @@ private:
     void return_open_rows()
     {
         const steady_time now = clock_.now();
-        if (!sender_.finished()) discard_items(sender_, now);
-        // Keys that stopped in this claim or, for another input of the sender, before it.
-        for (std::uint64_t row = 0; row != rows_.size(); ++row)
+        // Keys that stopped in this claim or, for another input of the sender, before it. A row of
+        // such a key is not accepted, or its outcome is not recorded.
+        const bool all_settled = sender_.finished();
+        if (!all_settled) discard_items(sender_, now);
+        for (std::uint64_t row = 0; !(all_settled && all_sent_) && row != rows_.size(); ++row)
             sender_.on(typename Sender::resumed{key_of(row)}, now);
         report_.maybe_twice += certain_rows(sent_);
         for (const std::uint64_t row : sent_) rows_[row].open = false;  // not before the lease ends

@@ -26,6 +26,14 @@ namespace waybill::inline v0_2::detail {
     return {without_kind ? fault_kind::infrastructure : r.error().kind, r.error().text};
 }
 
+/// The same for the result of `call`. A fault is not moved.
+template <class Call>
+[[nodiscard]] fault fault_of(Call&& call)
+{
+    if constexpr (std::same_as<std::invoke_result_t<Call&>, fault>) return call();
+    else return to_fault(call());
+}
+
 template <class Calls, class Action>
 inline constexpr bool has_one_call = std::invocable<Calls&, Action>;
 

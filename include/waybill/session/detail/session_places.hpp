@@ -50,9 +50,9 @@ public:
                 return f.ok() ? commit_fault((*open_)->commit()) : f;
             }
         }
-        return to_fault(queue_->save(*lock_, bytes));
+        return fault_of([&] { return queue_->save(*lock_, bytes); });
     }
-    [[nodiscard]] fault clear() { return to_fault(queue_->clear(*lock_)); }
+    [[nodiscard]] fault clear() { return fault_of([&] { return queue_->clear(*lock_); }); }
 
 private:
     Queue* queue_;

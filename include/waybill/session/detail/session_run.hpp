@@ -87,6 +87,16 @@ public:
         return f;
     }
 
+    /// Calls `call`, after a renewal if it is due. Returns the first fault.
+    template <class Call>
+    [[nodiscard]] fault renewed(const Call& call)
+    {
+        if (is_due()) {
+            if (fault f = renew(); !f.ok()) return f;
+        }
+        return call();
+    }
+
     /// Sleeps until `t` and renews the lock meanwhile. `cancelled` if a stop was requested.
     [[nodiscard]] fault sleep_until(steady_time t)
     {
@@ -268,24 +278,23 @@ private:
             [&](pipeline::execute a) { return execute(pipe, state, held, tx, s, m, a); },
             [&](pipeline::save_state a) {
                 if (a.keep_old_value) tx.reset();
-                fault f;
+                const auto save = [&] { return state.save(a, pipe.progress()); };
                 // An open transaction checks the lock itself.
-                if (!tx && held.is_due()) f = held.renew();
-                if (f.ok()) f = state.save(a, pipe.progress());
+                fault f = tx ? save() : held.renewed(save);
                 tx.reset();
                 note(f);
                 return f;
             },
             [&](const pipeline::write_dead_letter& a) {
                 tx.reset();
-                fault f;
-                if (held.is_due()) f = held.renew();
-                if (f.ok()) f = to_fault(letters_.upsert(letter_of(pipe, state, s, m, a)));
+                fault f = held.renewed([&] {
+                    return to_fault(letters_.upsert(letter_of(pipe, state, s, m, a)));
+                });
                 note(f);
                 return f;
             },
             [&](complete) {
-                fault f = to_fault(queue_.complete(lock, m));
+                fault f = fault_of([&] { return queue_.complete(lock, m); });
                 note(f);
                 return f;
             },
@@ -314,6 +323,13 @@ private:
         note(f);
         if (!f.ok()) return {.reason = f, .random = clock_.random()};
         if (clock_.stop_requested()) return {.reason = cancelled("a stop was requested")};
+        return run_step(pipe, state, tx, s, m, a);
+    }
+
+    pipeline::executed run_step(pipeline& pipe, state_type& state, std::optional<tx_type>& tx,
+                                const message_step& s, const message_type& m,
+                                const pipeline::execute& a)
+    {
         const pipeline::step step{.job = s.read.job(),
                                   .number = a.step,
                                   .last = is_last(pipe.message(), pipe.progress()),
@@ -367,7 +383,9 @@ private:
             }
             return {.reason = std::move(r.reason), .random = random};
         } else {
-            return {.reason = to_fault(handler_type::call(handler_, open, value, step, m)),
+            return {.reason = fault_of([&]() -> decltype(auto) {
+                        return handler_type::call(handler_, open, value, step, m);
+                    }),
                     .random = random};
         }
     }

@@ -67,16 +67,14 @@ private:
             },
             [&](pipeline::execute a) { execute(a); },
             [&](pipeline::save_state a) {
-                const fault f = to_fault(call_(a));
+                const fault f = fault_of([&] { return call_(a); });
                 report(pipeline::state_saved{f.kind, f.text});
             },
             [&](pipeline::write_dead_letter a) {
-                report(pipeline::step_dead_lettered{to_fault(call_(a)).kind});
+                report(pipeline::step_dead_lettered{kind_of(a)});
             },
-            [&](complete a) { report(pipeline::completed{to_fault(call_(a)).kind}); },
-            [&](pipeline::clear_state a) {
-                report(pipeline::state_cleared{to_fault(call_(a)).kind});
-            },
+            [&](complete a) { report(pipeline::completed{kind_of(a)}); },
+            [&](pipeline::clear_state a) { report(pipeline::state_cleared{kind_of(a)}); },
             [&](pipeline::give_back a) {
                 static_cast<void>(call_(a));
                 report(pipeline::given_back{});
@@ -100,10 +98,17 @@ private:
                                           pipeline::executed>) {
             report(call_(a));
         } else {
-            pipeline::executed e{to_fault(call_(a))};
+            pipeline::executed e{fault_of([&] { return call_(a); })};
             if (!e.reason.ok()) e.random = clock_.random();
             report(e);
         }
+    }
+
+    /// Makes the call for `a`.
+    template <class Action>
+    [[nodiscard]] fault_kind kind_of(const Action& a)
+    {
+        return fault_of([&] { return call_(a); }).kind;
     }
 
     void wait(wait_until a)
@@ -115,7 +120,7 @@ private:
         } else if constexpr (std::is_void_v<result_of_call<All, wait_until>>) {
             call_(a);
         } else {
-            const fault f = to_fault(call_(a));
+            const fault f = fault_of([&] { return call_(a); });
             if (f.kind == fault_kind::ownership_lost)
                 report(lock_lost{});
             else if (!f.ok())
