@@ -91,6 +91,7 @@ void exclude(benchmark::State& state, F f)
 /// Exceptions for one benchmark.
 struct run_options {
     bool counted = true;  ///< False if it takes too long under callgrind.
+    double counted_operations = 20'000;  ///< About as many are counted. Fewer for slow operations.
     benchmark::IterationCount iterations = 0;  ///< In each repetition. 0: as many as its time allows.
     int repetitions = 0;  ///< 0: as many as of the others.
 };
@@ -129,7 +130,7 @@ public:
         }
         if (!o.counted) return;
         const auto more = static_cast<benchmark::IterationCount>(
-            std::clamp(20'000 / operations, 1.0, 20'000.0));
+            std::clamp(o.counted_operations / operations, 1.0, 20'000.0));
         const benchmark::IterationCount few = more / 4 + 1;
         for (const benchmark::IterationCount n : {benchmark::IterationCount{1}, few, few + more})
             benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(n);

@@ -2,15 +2,20 @@
 //
 // bench/relay: the cost of a relay for each row of an outbox.
 //
-// One iteration sends 1,000 rows with 50 keys, in batches of 100. The peer is a loop by hand with
-// the same calls of the store: claim, publish 100 rows, mark them. It has no order after a failure,
-// no retries, no renewal, and its batches do not depend on sizes. `sqlite` uses the outbox of the
-// examples, in memory. `store of nothing` returns the same rows each time, so it shows the relay
-// alone.
+// One iteration sends 1,000 rows with 50 keys, in batches of 100. There are two loops by hand:
+//   by hand       claim, publish 100 rows, mark them. It has no order after a failure, no retries,
+//                 and its batches do not depend on sizes.
+//   batch_sender  the same calls with a sender that orders by key, cuts by size and gives each row
+//                 an outcome, as in relay. It has no renewal, no dead rows and no report.
+// `sqlite` uses the outbox of the examples, in memory. `nothing` is a store that returns the same
+// rows each time, so it shows the relay alone.
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -74,7 +79,10 @@ template <class Batch>
 waybill::send_outcome publish(const Batch& batch)
 {
     std::uint64_t bytes = 0;
-    for (const auto& m : batch) bytes += m.body.size();
+    for (const auto& m : batch) {
+        if constexpr (requires { m->body; }) bytes += m->body.size();
+        else bytes += m.body.size();
+    }
     benchmark::DoNotOptimize(bytes);
     return waybill::batch_sender::accepted{};
 }
@@ -96,6 +104,67 @@ void by_hand(Store& store)
         }
     }
 }
+
+/// The same calls with `batch_sender`: order of keys, batches by size, an outcome for each row.
+struct over_sender {
+    waybill::batch_sender sender{
+        {.limit = {.items = rows_of_batch}, .exact_sizes = true, .ordered = true}};
+
+    template <class Store>
+    void operator()(Store& store)
+    {
+        const waybill::steady_time now{};
+        for (;;) {
+            const auto c = store.claim(rows, {}, wall_time::highest());
+            if (!c || c->messages.empty()) return;
+            const std::uint64_t first = sender.end();
+            for (const auto& m : c->messages) {
+                const std::uint64_t key = std::hash<std::string_view>()(m.key);
+                sender.on(waybill::batch_sender::queued{m.body.size(), key}, now);
+            }
+            sender.on(waybill::batch_sender::flushed{}, now);
+            send_all(store, *c, first);
+        }
+    }
+
+    template <class Store>
+    void send_all(Store& store, const typename Store::claimed_rows& c, std::uint64_t first)
+    {
+        const waybill::steady_time now{};
+        std::vector<std::uint64_t> sent, later;
+        while (!sender.finished()) {
+            waybill::match(
+                sender.next(now),
+                [&](const waybill::batch_sender::send& a) {
+                    std::vector<const sqlite_outbox::message*> batch;
+                    for (const waybill::item_range& run : a.items) {
+                        for (std::uint64_t n = run.first; n != run.end(); ++n)
+                            batch.push_back(&c.messages[n - first]);
+                    }
+                    const std::uint64_t attempt = a.attempt;
+                    sender.on(waybill::batch_sender::started{attempt}, now);
+                    auto outcome = publish(batch);
+                    std::visit(
+                        [&](auto& event) {
+                            event.attempt = attempt;
+                            sender.on(event, now);
+                        },
+                        outcome);
+                },
+                [&](const waybill::batch_sender::report& r) {
+                    auto& to = r.outcome == waybill::item_outcome::accepted ? sent : later;
+                    for (std::uint64_t n = r.items.first; n != r.items.end(); ++n)
+                        to.push_back(n - first);
+                    sender.on(waybill::batch_sender::reported{r.items}, now);
+                    if (!sent.empty()) (void)store.mark_sent(c, sent);
+                    sent.clear();
+                },
+                [](const waybill::batch_sender::replace&) {}, [](const waybill::wait_until&) {},
+                [](waybill::idle) {});
+        }
+        if (!later.empty()) (void)store.hold(c, later, {});
+    }
+};
 
 struct relayed {
     waybill::testing::manual_environment env{};
@@ -146,12 +215,15 @@ int main(int argc, char** argv)
     all.add("sqlite, by hand", rows, [=](benchmark::State& s) { with_sqlite(s, hand); });
     all.add("sqlite, relay", rows, [](benchmark::State& s) { with_sqlite(s, relayed()); });
     all.add("nothing, by hand", rows, [=](benchmark::State& s) { with_nothing(s, hand); });
+    all.add("nothing, batch_sender", rows,
+            [](benchmark::State& s) { with_nothing(s, over_sender()); });
     all.add("nothing, relay", rows, [](benchmark::State& s) { with_nothing(s, relayed()); });
     if (!all.run("nothing, by hand")) return 2;
     all.print_spread();
     all.print("for each row", {{"sqlite, by hand", "sqlite, by hand"},
                                {"sqlite, relay", "sqlite, by hand"},
                                {"nothing, by hand", "nothing, by hand"},
-                               {"nothing, relay", "nothing, by hand"}});
+                               {"nothing, batch_sender", "nothing, batch_sender"},
+                               {"nothing, relay", "nothing, batch_sender"}});
     return all.failed() ? 1 : 0;
 }
