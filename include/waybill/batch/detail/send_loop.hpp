@@ -31,6 +31,12 @@ struct open_report_of {
         if (f == nullptr || f->unknown_outcomes == 0 || f->repeated) return 0;
         return s.queue_.count_not_marked(f->runs);
     }
+    /// True if `next` returns the same action after an item that certainly fits.
+    [[nodiscard]] static bool takes_ahead(const batch_sender& s)
+    {
+        return s.queue_.draft().looks_ahead() && !s.queue_.lingers() && s.settlements_.empty() &&
+               s.queue_.first_replace_request() == nullptr;
+    }
 };
 
 /// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
@@ -236,19 +242,22 @@ private:
         source_.release(saturating_sub(s_.first_open(), input_begin_));
     }
 
-    /// Queues the next item if the next batch has room. It is called before a batch is sent, so
-    /// items of a failed batch are sent together with new ones. Flushes at the end of the input.
-    /// False if nothing was done.
+    /// Queues the next item if the next batch has room, and more items that certainly fit. It is
+    /// called before a batch is sent, so items of a failed batch are sent together with new ones.
+    /// Flushes at the end of the input. False if nothing was done.
     bool feed(steady_time now)
     {
         if (flushed_ || !s_.wants_more()) return false;
-        if (const std::optional<batch_sender::queued> q = source_.peek()) {
+        do {
+            const std::optional<batch_sender::queued> q = source_.peek();
+            if (!q) {
+                flushed_ = true;
+                s_.on(batch_sender::flushed{}, now);
+                return true;
+            }
             s_.on(*q, now);
             source_.take();
-        } else {
-            flushed_ = true;
-            s_.on(batch_sender::flushed{}, now);
-        }
+        } while (open_report_of::takes_ahead(s_));
         return true;
     }
 
