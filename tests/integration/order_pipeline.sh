@@ -115,7 +115,7 @@ for other in '--imports 3' '--most 600'; do
 done
 [ "$(./sql products/queue.sqlite 'SELECT count(*) FROM messages')" = 0 ] || fail 'what it refuses is sent'
 answers 0 redrive --dry-run --failed-step 4 --db products
-says 'import-1 -> import-1~1: 1 letter, step 4 (each alone)'
+says 'import-1 -> import-1~1: 1 dead letter, step 4 (each alone)'
 runs redrive --fix --db products
 says 'import-1 -> import-1~1: 6 dead letters, steps 3 to 100 (each alone)'
 says '4 of 4 jobs complete, 3 of them after they came back'
