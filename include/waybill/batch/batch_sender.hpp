@@ -14,8 +14,8 @@
 //   1. Every queued item is settled exactly once.
 //   2. Sending ends: refused batches shrink, and retries are limited, except after throttling.
 //   3. Batches are cut in queue order; with one attempt in flight they arrive in that order.
-//   4. A batch that may have arrived is repeated identically, or its items end as `in_doubt`. If the
-//      repetition is too large or fails in part, its items may be sent in other batches.
+//   4. A batch that may have arrived is repeated identically, or its items end as `in_doubt`. If
+//      the repetition is too large or fails in part, its items may be sent in other batches.
 //   5. A batch above the limits is a single item that may still fit: the broker decides.
 //   6. If `ordered`, a key stops at its first item that does not arrive, until `resumed`.
 // A value without locks: one thread at a time.

@@ -163,8 +163,8 @@ template <>
 struct line_of<send_report> {
     static std::string text(const auto& r)
     {
-        std::string result =
-            concat("sent ", counted(r.sends, "request", "requests"), ", ", r.refusals, " too large");
+        std::string result = concat("sent ", counted(r.sends, "request", "requests"), ", ",
+                                    r.refusals, " too large");
         if (r.throttled != 0) result += concat(", ", r.throttled, " throttled");
         result += concat("; ", r.accepted, " accepted, ", r.not_accepted, " not");
         if (r.maybe_twice != 0) result += concat("; ", items(r.maybe_twice), " maybe twice");

@@ -36,8 +36,8 @@ struct item_report {
     friend bool operator==(const item_report&, const item_report&) = default;
 };
 
-/// One line: the items, their outcome by its name in C++, and for an item that is too large its size
-/// and the limit.
+/// One line: the items, their outcome by its name in C++, and for an item that is too large its
+/// size and the limit.
 template <std::same_as<item_report> T>
 [[nodiscard]] std::string describe(const T& r)
 {
@@ -104,8 +104,8 @@ struct [[nodiscard]] send_report {
     std::uint64_t accepted = 0;
     /// Items with another outcome.
     std::uint64_t not_accepted = 0;
-    /// Items that were sent again after an unknown outcome, each counted once. They may have arrived
-    /// twice or more often, unless the broker drops duplicates. `send_all` counts them.
+    /// Items that were sent again after an unknown outcome, each counted once. They may have
+    /// arrived twice or more often, unless the broker drops duplicates. `send_all` counts them.
     std::uint64_t maybe_twice = 0;
     /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown. This
     /// includes throttled and failed requests. `send_all` counts it; a `batch_sender` alone counts

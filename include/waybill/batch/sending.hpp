@@ -66,8 +66,8 @@ template <class T>
 
 /// The actions and events of a `batch_sender`, which inherits them.
 struct batch_sender_types {
-    /// The runs of one batch, in ascending order. A view into the sender: valid until its next event;
-    /// in an attempt that has `started`, until the result of the attempt.
+    /// The runs of one batch, in ascending order. A view into the sender: valid until its next
+    /// event; in an attempt that has `started`, until the result of the attempt.
     class item_ranges {
     public:
         constexpr item_ranges() noexcept = default;

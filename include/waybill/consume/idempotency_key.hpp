@@ -53,12 +53,12 @@ public:
         }
 
         scope_type scope = scope_type::group;
-        /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to 128
-        /// for the message id that detects duplicates.
+        /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to
+        /// 128 for the message id that detects duplicates.
         std::size_t max_bytes = 128;
 
-        /// The smallest valid `max_bytes`: ~, a digest of 32 digits, a slash and a number of 20 digits.
-        /// A smaller value counts as this one.
+        /// The smallest valid `max_bytes`: ~, a digest of 32 digits, a slash and a number of 20
+        /// digits. A smaller value counts as this one.
         static constexpr std::size_t min_bytes = 1 + 32 + 1 + 20;
 
         friend bool operator==(const options&, const options&) = default;

@@ -7,8 +7,9 @@
 //     waybill::reprocess_all(store, handle, env);      // its dead letters, after the fix
 //
 // It calls `reprocess` for each dead letter, with the guarantees of `reprocess`: the effects of an
-// event and the removal of its dead letter are one transaction. After a crash at any point a further
-// call continues. An event that fails again stays, with its new reason, and the next one is handled.
+// event and the removal of its dead letter are one transaction. After a crash at any point a
+// further call continues. An event that fails again stays, with its new reason, and the next one is
+// handled.
 //
 // The oldest dead letter of a key comes first. At most `page` dead letters are in memory.
 

@@ -9,8 +9,8 @@
 //
 // Guarantees
 //   1. A dead letter is removed after the broker has accepted its message. None is lost.
-//   2. Each dead letter is removed before the next one is sent. After a crash at any point a further
-//      call continues; it repeats at most one message.
+//   2. Each dead letter is removed before the next one is sent. After a crash at any point a
+//      further call continues; it repeats at most one message.
 //   3. A message that is repeated has the same message id, `idempotency_key(key, sequence)`, if
 //      `send` uses it. A broker with duplicate detection drops it.
 //   4. The oldest dead letter of a key comes first. A refused one stays, and the next one is sent.
@@ -30,11 +30,11 @@ namespace waybill::inline v0_2 {
 
 /// Resubmits the dead letters that the policy selects. `store` is a `dead_letter_queue`.
 ///
-/// `send(letter)` or `send(letter, message_id)` sends one message. It returns a fault, a fault_kind,
-/// a result<void>, a call_answer or nothing (success). `permanent`: the broker never accepts the
-/// message; its dead letter stays. `transient`: not accepted now. `infrastructure`: the outcome is
-/// unknown. Both are retried by `policy.retry`. Then the call ends as `stopped`; after a transient
-/// fault only if the next dead letter fails as well.
+/// `send(letter)` or `send(letter, message_id)` sends one message. It returns a fault, a
+/// fault_kind, a result<void>, a call_answer or nothing (success). `permanent`: the broker never
+/// accepts the message; its dead letter stays. `transient`: not accepted now. `infrastructure`: the
+/// outcome is unknown. Both are retried by `policy.retry`. Then the call ends as `stopped`; after a
+/// transient fault only if the next dead letter fails as well.
 ///
 /// After a stop request, or if `send` returns `cancelled`, it sends nothing more, and returns with
 /// the outcome `running`. An exception of a callable passes through; a further call continues. Two

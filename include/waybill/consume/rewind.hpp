@@ -61,8 +61,8 @@ struct [[nodiscard]] rewind_report {
 
 /// Moves the checkpoint of `mine` back to `to`, in a transaction of its own. An empty `to` means
 /// the beginning. `to` must be less than `mine.from`. If the outcome of the commit is unknown, the
-/// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_report::outcome_type`,
-/// with the cause in `reason`.
+/// checkpoint is loaded once to determine it. At most five store calls. Errors:
+/// `rewind_report::outcome_type`, with the cause in `reason`.
 template <class Store>
 [[nodiscard]] rewind_report rewind(Store& store, const assignment& mine,
                                    const std::optional<position>& to)

@@ -5,8 +5,8 @@
 //
 //     #include <waybill/ext/print.hpp>
 //
-//     std::cout << report << '\n';             // sent 47 requests, 1 too large; 1001 accepted, 1 not
-//     std::format("{:>30}", machine.next());   // fill, align, width: as for a string
+//     std::cout << report << '\n';  // sent 47 requests, 1 too large; 1001 accepted, 1 not
+//     std::format("{:>30}", machine.next());  // fill, align, width: as for a string
 //
 // Guarantees
 //   1. The text is that of `describe`: one line, control characters as escapes.

@@ -150,8 +150,8 @@ public:
     /// reads only the policy, so it needs no mutex. Exceptions of callables pass through.
     ///
     /// If the leases can be read in a transaction of the store (fenced_store.hpp), each commit
-    /// checks the lease. The handler is called as handler(tx, event) or handler(tx, event, key), and
-    /// returns a fault, an event_outcome or void.
+    /// checks the lease. The handler is called as handler(tx, event) or handler(tx, event, key),
+    /// and returns a fault, an event_outcome or void.
     template <class Log, class Store, class Leases, class Handler, class Environment>
     void run(task& t, Log&& log, Store&& store, Leases&& leases, Handler&& handler,
              Environment&& env) const

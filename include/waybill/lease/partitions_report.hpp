@@ -31,7 +31,7 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t repeated_calls = 0;
     /// Batches without effect. Their events are delivered again, here or by another owner.
     std::uint64_t failed_batches = 0;
-    std::uint64_t lost_batches = 0;     ///< Batches refused because another owner has the partition.
+    std::uint64_t lost_batches = 0;  ///< Batches refused because another owner has the partition.
     /// Commits whose outcome is unknown. If one was applied, its events took effect, but they are
     /// in no count.
     std::uint64_t unknown_commits = 0;

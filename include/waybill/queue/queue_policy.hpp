@@ -64,8 +64,8 @@ struct queue_policy {
     /// How long a received message is locked, more than `to_settle`. If the queue has a lock of its
     /// own, at most that lock, unless its messages have `locked_for`.
     duration lock = duration::seconds(60);
-    /// The shortest time for which transient faults of a message are retried, if the queue makes the
-    /// requested pauses. Then the message is dead-lettered. `highest()` has no limit.
+    /// The shortest time for which transient faults of a message are retried, if the queue makes
+    /// the requested pauses. Then the message is dead-lettered. `highest()` has no limit.
     duration retry_for = duration::seconds(86'400);
     /// The pauses of deferred messages. By default they grow from about 1 s to 100 to 150 s.
     backoff pauses{.base = duration::seconds(1),

@@ -34,9 +34,9 @@ namespace waybill::inline v0_2 {
 /// `sender` is a `batch_sender` whose policy sets `ordered`; with another policy the relay sends
 /// nothing and reports `unordered_sender`. Its limits, retries and pauses apply, and it keeps its
 /// calibration for the next call. It must have no open items, except those of an earlier relay that
-/// ended with an exception; otherwise the relay reports `other_input`. `transmit(batch)` gets a range of messages and
-/// returns a `send_outcome`, as for `send_all`. At a stop request, rows that are not sent are
-/// returned to the store at once.
+/// ended with an exception; otherwise the relay reports `other_input`. `transmit(batch)` gets a
+/// range of messages and returns a `send_outcome`, as for `send_all`. At a stop request, rows that
+/// are not sent are returned to the store at once.
 ///
 /// The report counts from its values before the call. Exceptions of the store and of `transmit`
 /// pass through; the report is complete up to the call that threw. The next call continues; the

@@ -59,9 +59,10 @@ struct call_policy {
     // The shortest first pause: random numbers of 0.
     const duration shortest = pause(p.retry.pauses, 1, 0.0);
     if (p.retry.max_attempts > 1 && p.retry.immediate == 0 && p.time_limit <= shortest) {
-        return config_error{"call.time_limit", detail::magnitude(p.time_limit),
-                            "nanoseconds must be more than the first pause, or no retry is possible",
-                            detail::magnitude(shortest)};
+        return config_error{
+            "call.time_limit", detail::magnitude(p.time_limit),
+            "nanoseconds must be more than the first pause, or no retry is possible",
+            detail::magnitude(shortest)};
     }
     return {};
 }

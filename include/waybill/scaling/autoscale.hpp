@@ -44,8 +44,8 @@ template <class Sources, class Policy, class State, class Count, class Resize, c
 void run_autoscale(Sources& sources, const Policy& p, State& s, Count& count, Resize& resize,
                    Environment& env, Observe& observe, Report& report, bool once)
 {
-    autoscale_loop<Sources, Policy, state_place<State>, Environment, Count, Resize, Observe, Report>(
-        sources, p, state_place<State>(s), env, count, resize, observe, report)
+    autoscale_loop<Sources, Policy, state_place<State>, Environment, Count, Resize, Observe,
+                   Report>(sources, p, state_place<State>(s), env, count, resize, observe, report)
         .run(once);
 }
 
@@ -83,8 +83,8 @@ void autoscale(std::initializer_list<metric_source> sources, const basic_policy<
 template <class Sources, condition Up, condition Down, class State, class Count, class Resize,
           class Environment, class Observe = detail::ignore_decision,
           class Report = autoscale_report>
-Report autoscale(Sources&& sources, const basic_policy<Up, Down>& p, State& s,
-                           Count&& count, Resize&& resize, Environment&& env, Observe&& observe = {})
+Report autoscale(Sources&& sources, const basic_policy<Up, Down>& p, State& s, Count&& count,
+                 Resize&& resize, Environment&& env, Observe&& observe = {})
 {
     Report report;
     detail::run_autoscale(sources, p, s, count, resize, env, observe, report, false);

@@ -156,7 +156,8 @@ struct line_of<opened_state> : described_line {};
                    "state";
         case opened_state::problem_type::newer_envelope:
             return line + ": " + stored + " in envelope " + expected +
-                   ", but this program reads only envelope 1: update the program, and do not change "
+                   ", but this program reads only envelope 1: update the program, and do not "
+                   "change "
                    "the state";
         case opened_state::problem_type::newer_format:
             return line + ": " + stored + " in an unknown format: "

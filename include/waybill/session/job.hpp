@@ -55,7 +55,7 @@ public:
             not_utf8,      ///< Brokers, tables and portals would convert it differently.
             redriven_end,  ///< The id ends in "~" and a number, as ids of redriven sessions do.
             no_steps,      ///< The total is 0. A job has at least one step.
-            control_character,  ///< The id contains a control character, such as NUL or a line break.
+            control_character,  ///< The id contains a control character, such as NUL.
         };
         [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
         {

@@ -3,7 +3,7 @@
 // pipeline_dead_letter_store: the table of the dead letters of pipeline steps.
 //
 //     list()           returns all dead letters, in any order, or an error
-//     upsert(letter)   inserts a dead letter, or replaces the one with the same session and sequence
+//     upsert(letter)   inserts a dead letter, or replaces that of the same session and sequence
 //                      by `pipeline_dead_letter::merged`
 //     mark(letters)    replaces each stored one by `pipeline_dead_letter::with_mark`; a dead letter
 //                      that is not stored stays absent

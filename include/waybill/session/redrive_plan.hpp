@@ -326,8 +326,8 @@ template <std::same_as<redrive_plan::planned_session> T>
         if (ends) line += " of " + std::to_string(s.total);
     }
     if (s.without_body != 0)
-        line += ", " + std::to_string(s.without_body) + (s.without_body == 1 ? " body" : " bodies") +
-                " to fetch";
+        line += ", " + std::to_string(s.without_body) +
+                (s.without_body == 1 ? " body" : " bodies") + " to fetch";
     const std::string marks = describe(s.marks);
     if (s.reason != redrive_plan::skip_reason::none)
         line += ", held back: " + std::string(name(s.reason));

@@ -6,7 +6,7 @@
 //     public:
 //         struct lock    { std::string session; ... };
 //         struct message { std::uint64_t sequence, deliveries; std::string id, body; ...
-//                          std::optional<std::string_view> find(std::string_view property) const; };
+//                          std::optional<std::string_view> find(std::string_view name) const; };
 //         result<std::optional<lock>> accept();
 //         result<std::optional<message>> receive(const lock&);
 //         fault complete(const lock&, const message&);
@@ -40,7 +40,8 @@ namespace detail {
 template <class R>
 concept fault_or_result = std::same_as<R, fault> || std::same_as<R, result<void>>;
 
-/// `deliveries` includes this delivery; 0 if the broker does not count them. `enqueued` is optional.
+/// `deliveries` includes this delivery; 0 if the broker does not count them. `enqueued` is
+/// optional.
 template <class M>
 concept session_message = requires(const M& m, std::string_view property) {
     { m.sequence } -> std::convertible_to<std::uint64_t>;

@@ -168,8 +168,8 @@ public:
     session_state(const Codec& codec, Place& place) : codec_(&codec), place_(&place) {}
     session_state(const Codec&& codec, Place& place) = delete;  // the codec is kept by reference
 
-    /// Loads the state. `carried_state` is `step_properties::origin::state` of the message: the state that a
-    /// redrive has sent with it. A redriven session without a stored state begins with
+    /// Loads the state. `carried_state` is `step_properties::origin::state` of the message: the
+    /// state that a redrive has sent with it. A redriven session without a stored state begins with
     /// `carried_state`. If the stored state cannot be loaded, the result contains the fault, and
     /// the state in memory is unchanged.
     [[nodiscard]] pipeline_types::state_loaded load(std::string_view carried_state)

@@ -99,8 +99,9 @@ template <class Make, class Again = no_second>
 [[nodiscard]] conformance_report autoscale_state_conformance(Make make, Again again = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    static_assert(scaling::state_store<store>, "autoscale_state_conformance: not a state_store, see "
-                                               "scaling/autoscale_state.hpp");
+    static_assert(scaling::state_store<store>,
+                  "autoscale_state_conformance: not a state_store, see "
+                  "scaling/autoscale_state.hpp");
     detail::trial t;
     {
         auto s = make();

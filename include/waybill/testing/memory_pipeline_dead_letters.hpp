@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_pipeline_dead_letters: dead letters of pipeline steps in memory, for tests of applications.
+// memory_pipeline_dead_letters: dead letters of pipeline steps in memory, for tests.
 //
 //     waybill::testing::memory_pipeline_dead_letters dead_letters;
 //     dead_letters.upsert(waybill::make_pipeline_dead_letter(...));

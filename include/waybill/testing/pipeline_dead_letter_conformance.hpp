@@ -75,8 +75,9 @@ template <pipeline_dead_letter_store S>
                                               "result is a fault that permits a retry");
     t.holds(is_outage(unreachable.mark(std::span(&l, 1))),
             "mark: while the table cannot be reached, the result is a fault that permits a retry");
-    t.holds(is_outage(unreachable.remove(std::span(&l, 1))),
-            "remove: while the table cannot be reached, the result is a fault that permits a retry");
+    t.holds(
+        is_outage(unreachable.remove(std::span(&l, 1))),
+        "remove: while the table cannot be reached, the result is a fault that permits a retry");
     return std::move(t.report);
 }
 

@@ -3,19 +3,19 @@
 // queue_conformance: checks that a queue does what run_queue relies on.
 //
 //     const auto report = waybill::testing::queue_conformance(
-//         [&] { return my_queue(new_empty_database()); },             // an empty queue at each call
-//         [](my_queue& q, std::string body) { q.put(body); },         // adds a message
-//         env,                                                        // to wait for locks to end
-//         [](my_queue& q) { return q.reasons(); },                    // the texts of dead letters
-//         [](my_queue& q) { return my_queue(q.path()); });            // a second connection
-//     for (const auto& rule : report.broken) log(rule);               // empty if it conforms
+//         [&] { return my_queue(new_empty_database()); },           // an empty queue at each call
+//         [](my_queue& q, std::string body) { q.put(body); },       // adds a message
+//         env,                                                      // to wait for locks to end
+//         [](my_queue& q) { return q.reasons(); },                  // the texts of dead letters
+//         [](my_queue& q) { return my_queue(q.path()); });          // a second connection
+//     for (const auto& rule : report.broken) log(rule);             // empty if it conforms
 //
 //   1. The last two arguments may be omitted. Their rules are then reported as untested.
 //   2. Rules of optional calls are tried if the queue has these calls. A queue without deferral is
 //      not reported as broken.
-//   3. The sixth argument is the lock, by default 2 s. If the queue has a lock of its own, both must
-//      be equal. The suite waits about twenty times as long, in `env`. Messages may be received in
-//      any order.
+//   3. The sixth argument is the lock, by default 2 s. If the queue has a lock of its own, both
+//      must be equal. The suite waits about twenty times as long, in `env`. Messages may be
+//      received in any order.
 //   4. `queue_outage_conformance` checks a queue that cannot be reached.
 
 #ifndef WAYBILL_TESTING_QUEUE_CONFORMANCE_HPP

@@ -5,7 +5,7 @@
 //     using waybill::testing::sent_message;
 //     const auto report = waybill::testing::session_queue_conformance(
 //         [&] { return my_queue(new_empty_database(), {.lock = 500ms}); },  // empty at each call
-//         [](my_queue& q, const sent_message& m) { q.send(m.session, m.id, m.body, m.properties); },
+//         [](auto& q, const sent_message& m) { q.send(m.session, m.id, m.body, m.properties); },
 //         [](my_queue&, waybill::duration d) { std::this_thread::sleep_for(d.to_chrono()); },
 //         waybill::duration::milliseconds(500));                            // the lock duration
 //     for (const auto& rule : report.broken) log(rule);    // empty if the queue conforms

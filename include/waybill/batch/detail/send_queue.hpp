@@ -264,8 +264,8 @@ public:
         i.state = item_state::waiting;
     }
 
-    /// Sets the state of a failed item: waiting if it is to be sent `again`, otherwise failed, or in
-    /// doubt.
+    /// Sets the state of a failed item: waiting if it is to be sent `again`, otherwise failed, or
+    /// in doubt.
     static void fail(send_item& i, fault_kind kind, bool again)
     {
         i.state = again                  ? item_state::waiting

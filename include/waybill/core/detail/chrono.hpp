@@ -47,8 +47,8 @@ concept wall_point = chrono_point<T> && !T::clock::is_steady && requires(const T
 inline constexpr std::int64_t lowest_ns = INT64_MIN;
 inline constexpr std::int64_t highest_ns = INT64_MAX;
 
-// The sum or difference modulo 2^64 has the wrong sign if and only if it is out of range. To compare
-// `a` with a bound minus `b` would take twice as many instructions.
+// The sum or difference modulo 2^64 has the wrong sign if and only if it is out of range. To
+// compare `a` with a bound minus `b` would take twice as many instructions.
 
 [[nodiscard]] constexpr std::int64_t add_ns(std::int64_t a, std::int64_t b) noexcept
 {

@@ -91,8 +91,9 @@ std::string decimal(N n, int decimals = -1)
     const N size = n < 0 ? -n : n;
     const bool plain = decimals >= 0 || size == 0 || (size >= N(1e-4) && size < N(1e16));
     const auto form = plain ? std::chars_format::fixed : std::chars_format::scientific;
-    const auto end = decimals < 0 ? std::to_chars(digits, digits + sizeof digits, n, form)
-                                  : std::to_chars(digits, digits + sizeof digits, n, form, decimals);
+    const auto end = decimals < 0
+                         ? std::to_chars(digits, digits + sizeof digits, n, form)
+                         : std::to_chars(digits, digits + sizeof digits, n, form, decimals);
     return std::string(digits, end.ptr);
 }
 
@@ -169,8 +170,8 @@ std::string numbers(N first, N count)
     return concat(first, " to ", first + count - 1);
 }
 
-/// Adds ", name value" to `to`, for true only the name, for a list its size. Adds nothing for false,
-/// an empty text, an empty optional or list, a duration of zero, and no fault.
+/// Adds ", name value" to `to`, for true only the name, for a list its size. Adds nothing for
+/// false, an empty text, an empty optional or list, a duration of zero, and no fault.
 template <class T>
 void add_field(std::string& to, std::string_view field, const T& value)
 {

@@ -162,7 +162,8 @@ private:
     static Returned failure(fault f)
     {
         if constexpr (is_result<Returned>) return unexpected(std::move(f));
-        else if constexpr (std::same_as<Returned, call_answer>) return call_answer{std::move(f), {}};
+        else if constexpr (std::same_as<Returned, call_answer>)
+            return call_answer{std::move(f), {}};
         else return f;
     }
 

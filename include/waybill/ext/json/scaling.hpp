@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json/scaling: policies, states, commands and messages of scaling, read and written; decisions,
-// written only.
+// ext/json/scaling: policies, states, commands and messages of scaling, read and written;
+// decisions, written only.
 //
 //     {"up": {"any": [{"mean": "orders", "above": {"per_instance": 100}},
 //                     {"highest": "age", "above": 300}]},

@@ -135,8 +135,8 @@ public:
 
     /// Reads the state of a session that may have been redriven. If `bytes` is nullopt, the value
     /// is read from the user's part of `carried_state`, the state that came with the first message
-    /// (`step_properties::origin::state`), and `outcome` is still `absent`. An error in `carried_state` is
-    /// reported as if it were the stored state.
+    /// (`step_properties::origin::state`), and `outcome` is still `absent`. An error in
+    /// `carried_state` is reported as if it were the stored state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes,
                                std::string_view carried_state) const
     {

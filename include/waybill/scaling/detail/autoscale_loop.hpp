@@ -153,7 +153,8 @@ private:
     {
         resized r = call_resize(resize_, c);
         if (r.outcome == resize_outcome::pending) {
-            if (!r.failure.ok()) report_.last_failure = named_failure("resize", std::move(r.failure));
+            if (!r.failure.ok())
+                report_.last_failure = named_failure("resize", std::move(r.failure));
             return;
         }
         state& s = place_.get().state;

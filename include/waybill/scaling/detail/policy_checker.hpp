@@ -280,8 +280,8 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
 }
 
 /// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c. If
-/// `above` is true, r holds above that threshold, else below it: r may contain c several times, also
-/// within `not`.
+/// `above` is true, r holds above that threshold, else below it: r may contain c several times,
+/// also within `not`.
 [[nodiscard]] inline std::string path_to(const rule& r, const comparison& c, bool above,
                                          std::string path)
 {
@@ -316,8 +316,8 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     const double down_limit = found->down.limit.at(found->instances).value_or(0);
     c.fail(path_to(down, found->down, !found->up_above, "/down"),
            std::string("a threshold ") + (found->up_above ? "below " : "above ") +
-               short_number(up_limit) + " (" + in_quotes(found->up.metric) + " asks for more from there on, with " +
-               std::to_string(found->instances) +
+               short_number(up_limit) + " (" + in_quotes(found->up.metric) +
+               " asks for more from there on, with " + std::to_string(found->instances) +
                (found->instances == 1 ? " instance)" : " instances)"),
            short_number(down_limit));
 }

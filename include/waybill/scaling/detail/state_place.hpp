@@ -32,9 +32,10 @@ private:
 /// next `load` keeps it.
 template <class Store>
 class stored_state {
-    static_assert(state_store<Store>,
-                  "autoscale: the state must be an autoscale_state or a state_store: load() returns "
-                  "a result<autoscale_state>, save(state) returns a fault");
+    static_assert(
+        state_store<Store>,
+        "autoscale: the state must be an autoscale_state or a state_store: load() returns "
+        "a result<autoscale_state>, save(state) returns a fault");
 
 public:
     explicit stored_state(Store& s) noexcept : store_(s) {}

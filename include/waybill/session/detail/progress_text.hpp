@@ -16,8 +16,8 @@
 //      `changed`.
 //   2. The error text stays in its line: backslashes are doubled, a line end is \n, other control
 //      characters are \x and two digits. Reading restores it byte for byte.
-//   3. Lines of later versions follow these lines and are kept. `first` and `arrived` are such lines
-//      for versions that do not know them.
+//   3. Lines of later versions follow these lines and are kept. `first` and `arrived` are such
+//      lines for versions that do not know them.
 
 #ifndef WAYBILL_SESSION_DETAIL_PROGRESS_TEXT_HPP
 #define WAYBILL_SESSION_DETAIL_PROGRESS_TEXT_HPP

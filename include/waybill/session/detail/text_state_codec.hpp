@@ -109,10 +109,10 @@ inline void read_text_body(std::string_view body, const text_state::options& o,
     return r;
 }
 
-/// Reads a state. `carried_state` is `step_properties::origin::state` of the message. If there is no state and
-/// `carried_state` is not empty, the session was redriven. It begins with the user's part of
-/// `carried_state`, and `outcome` is `absent`. If `carried_state` cannot be read or its user's part
-/// is too large, the result contains that error.
+/// Reads a state. `carried_state` is `step_properties::origin::state` of the message. If there is
+/// no state and `carried_state` is not empty, the session was redriven. It begins with the user's
+/// part of `carried_state`, and `outcome` is `absent`. If `carried_state` cannot be read or its
+/// user's part is too large, the result contains that error.
 [[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
                                                              const text_state::options& o,
                                                              std::string_view carried_state)

@@ -88,8 +88,9 @@ public:
         const auto again = accepted(q, "a");
         if (!again) return;
         const auto rest = received(q, *again);
-        t_.holds(bodies_of(rest) == bodies{"3", "4"},
-                 "close: messages that are not complete are delivered again, in order, and no other");
+        t_.holds(
+            bodies_of(rest) == bodies{"3", "4"},
+            "close: messages that are not complete are delivered again, in order, and no other");
         t_.holds(!rest.empty() && rest[0].sequence == third, session_queue_rule::same_sequence);
         for (const message& m : rest) static_cast<void>(q.complete(*again, m));
         t_.holds(closed(q, *again), "close: releases the session");
@@ -133,7 +134,8 @@ public:
             std::string all_bytes;
             for (int n = 0; n != 256; ++n) all_bytes += static_cast<char>(n);
             bool kept = true;
-            for (const std::string& bytes : {std::string("one"), all_bytes, std::string(), all_bytes})
+            for (const std::string& bytes :
+                 {std::string("one"), all_bytes, std::string(), all_bytes})
                 kept = saved(q, *l, bytes) && state_of(q, *l) == "=" + bytes && kept;
             t_.holds(kept,
                      "save: keeps any bytes as they are; an empty state is not an absent one");

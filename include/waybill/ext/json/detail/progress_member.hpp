@@ -11,8 +11,8 @@
 // number of the last message that was numbered by its arrival.
 //
 // The member is written directly as JSON or CBOR, without a tree: most states are small, and a tree
-// would be the larger part of the work. The text of a failure is made UTF-8 and cut to the available
-// bytes, so a failure can always be written.
+// would be the larger part of the work. The text of a failure is made UTF-8 and cut to the
+// available bytes, so a failure can always be written.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
