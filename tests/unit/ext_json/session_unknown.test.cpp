@@ -197,7 +197,7 @@ TEST_CASE("session unknown: an exception of to_json while a later version is rea
     CHECK(describe(codec.encode(s).error()) == "state: not written: its to_json threw: not 13");
     s.value.n = 1;
     CHECK(describe(codec.encode(s).error()) == "state: not written: its to_json threw: not 13");
-    s.progress.failed.emplace();
+    s.progress.failed.emplace(waybill::session_progress::failure{});
     CHECK(codec.decode(*codec.encode(s)).read.user == json({{"n", 13}, {"?", 1}}));
 }
 

@@ -272,7 +272,7 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
 
         // It has failed, and stays so, with its bytes and their version.
         session_progress failed{.done = 1};
-        failed.failed.emplace().text = "no";
+        failed.failed.emplace(waybill::session_progress::failure{}).text = "no";
         p.bytes = of_version_1("bad", failed);
         session_state stays(one, p);
         CHECK(stays.load({}).found == state_read::ok);

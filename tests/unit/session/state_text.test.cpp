@@ -135,7 +135,7 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     waybill::text_state s;
     s.own = "payment=paid";
     s.progress = {.done = 2, .total = 5};
-    s.progress.failed.emplace().text = "no template";
+    s.progress.failed.emplace(waybill::session_progress::failure{}).text = "no template";
     const std::string came = *waybill::detail::write_text_state(s);
     const auto begun = waybill::detail::read_text_state({}, {}, came);
     CHECK(begun.outcome == waybill::state_read::absent);
@@ -156,7 +156,7 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
         s.own.assign(room, 'r');
         s.progress = {};
         const bool goes_on = detail::write_text_state(s, o).has_value();
-        s.progress.failed.emplace().text = "no";
+        s.progress.failed.emplace(waybill::session_progress::failure{}).text = "no";
         const auto large = waybill::detail::read_text_state({}, o, *detail::write_text_state(s, o));
         CHECK(large.outcome ==
               (goes_on ? waybill::state_read::absent : waybill::state_read::too_large));

@@ -59,7 +59,7 @@ TEST_CASE("step_order: the state goes with the last one, unless the first is mis
     CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
     CHECK(!waybill::detail::ends_session({1, 4, 1, 5, false}, p));
     CHECK(!waybill::detail::ends_session({1, 6, 1, 0, true}, p));  // after the last
-    p.failed.emplace().reason = dead_letter_reason::gap;
+    p.failed.emplace(waybill::session_progress::failure{}).reason = dead_letter_reason::gap;
     CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
     p.done = 0;
     CHECK(!waybill::detail::ends_session({1, 5, 1, 5, true}, p));
