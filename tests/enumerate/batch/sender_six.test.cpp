@@ -66,10 +66,13 @@ TEST_CASE("sender: six items, two in flight, any answers to the end")
 
 TEST_CASE("sender: six items, one in flight, any answers and any numbers to the end")
 {
-    plan p = any_answers("six in one batch, any answers and any numbers", 6, 6, 1);
+    // What was unknown and then refused may come in any smaller batch, so with numbers there are
+    // four times as many simulations for each item more.
+    plan p = any_answers("five in one batch, any answers and any numbers", 5, 5, 1);
     p.numbers = true;
     p.noise = hearing::answers;
     holds(p, 1'000'000'000'000);
+    holds(any_answers("six in one batch, any answers", 6, 6, 1), 1'000'000'000'000);
     p = any_answers("six in threes, any answers and any numbers", 6, 3, 1);
     p.numbers = true;
     holds(p, 1'000'000'000'000);
