@@ -86,6 +86,7 @@ void for_each_counter(const send_report& r, F&& f)
     f("waybill.sender.maybe_duplicate_messages", detail::counter, r.maybe_twice);
     f("waybill.sender.requests", detail::counter, r.sends);
     f("waybill.sender.refused_requests", detail::counter, r.refusals);
+    f("waybill.sender.throttled_requests", detail::counter, r.throttled);
     f("waybill.sender.unaccepted_bytes", detail::counter, r.unaccepted_bytes);
 }
 

@@ -40,7 +40,7 @@ collected counters(const T&... x)
 
 TEST_CASE("a sender's report: sent messages were in a request")
 {
-    send_report r{.sends = 4, .refusals = 1, .maybe_twice = 2, .unaccepted_bytes = 100};
+    send_report r{.sends = 4, .refusals = 1, .throttled = 3, .maybe_twice = 2, .unaccepted_bytes = 100};
     r.add({{0, 5}, item_outcome::accepted});
     r.add({{5, 1}, item_outcome::failed, fault_kind::permanent});
     r.add({{6, 2}, item_outcome::in_doubt});
@@ -54,6 +54,7 @@ TEST_CASE("a sender's report: sent messages were in a request")
     CHECK(c["waybill.sender.maybe_duplicate_messages"] == 2);
     CHECK(c["waybill.sender.requests"] == 4);
     CHECK(c["waybill.sender.refused_requests"] == 1);
+    CHECK(c["waybill.sender.throttled_requests"] == 3);
     CHECK(c["waybill.sender.unaccepted_bytes"] == 100);
 }
 
