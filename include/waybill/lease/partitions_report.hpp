@@ -78,8 +78,9 @@ struct [[nodiscard]] partitions_report {
     line += "; batches: ";
     line += std::to_string(r.batches);
     line += " committed";
-    add(line, r.cut_batches, " of them ended early");
-    if (r.batches != 0) line += r.fenced ? ", fenced" : ", not fenced";
+    if (r.batches != 0) line += r.fenced ? " (fenced" : " (not fenced";
+    add(line, r.cut_batches, " ended early");
+    if (r.batches != 0) line += ")";
     add(line, r.failed_batches, " failed");
     add(line, r.lost_batches, " lost to another owner");
     add(line, r.unknown_commits, " with an unknown outcome");

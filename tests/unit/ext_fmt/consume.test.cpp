@@ -167,19 +167,19 @@ TEST_CASE("what run_partitions did, and is to do")
     partitions_report r{.batches = 3, .cut_batches = 1, .handled = 250, .failed_reads = 2};
     r.last_fault = infrastructure("no\nleader");
     r.last_partition = "7";
-    CHECK(line(r) == "250 events took effect; batches: 3 committed, 1 of them ended early, not "
-                     "fenced, 2 failed calls of the log; leases not given back; last fault: "
+    CHECK(line(r) == "250 events took effect; batches: 3 committed (not fenced, 1 ended "
+                     "early), 2 failed calls of the log; leases not given back; last fault: "
                      "infrastructure in partition 7: no\\nleader");
     r.released = r.drained = r.fenced = r.repaired = true;
     r.repeated_calls = 4;
     CHECK(line(r) == "250 events took effect, 4 repeated calls of the handler; batches: 3 "
-                     "committed, 1 of them ended early, fenced, 2 failed calls of the log; drained; "
+                     "committed (fenced, 1 ended early), 2 failed calls of the log; drained; "
                      "all leases given back; last fault, repaired: infrastructure in partition 7: "
                      "no\\nleader");
     r = {.batches = 3, .cut_batches = 1, .handled = 250, .failed_reads = 2};
     r.released = true;
-    CHECK(line(r) == "250 events took effect; batches: 3 committed, 1 of them ended early, not "
-                     "fenced, 2 failed calls of the log; all leases given back");
+    CHECK(line(r) == "250 events took effect; batches: 3 committed (not fenced, 1 ended "
+                     "early), 2 failed calls of the log; all leases given back");
     CHECK(line(partition_tasks::policy{.source = "orders", .group = "billing", .owner = "host-7"}) ==
           "orders/billing as host-7, batches of at most 100 events, a round every 10s, free after "
           "1min, polls every 1s, saves in 3 tries, " +

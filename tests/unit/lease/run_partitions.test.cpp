@@ -95,7 +95,7 @@ TEST_CASE("run_partitions: each event takes effect once, in the order of its par
     CHECK(f.checkpoint("b") == 1);
     CHECK(f.no_lease_is_held());
     CHECK(f.env.now() == seconds(100));
-    CHECK(describe(r) == "6 events took effect; batches: 4 committed, fenced; all leases given back");
+    CHECK(describe(r) == "6 events took effect; batches: 4 committed (fenced); all leases given back");
 }
 
 TEST_CASE("run_partitions: an empty log, and one event")
@@ -208,7 +208,7 @@ TEST_CASE("run_partitions: a transient fault rolls back and is repeated after a 
     CHECK(r.repaired);
     CHECK(r.repeated_calls == 5);  // three tries and the event before them; then one more
     CHECK(describe(r) == "2 events took effect, 5 repeated calls of the handler; batches: 1 "
-                         "committed, fenced, 1 failed; all leases given back; last fault, repaired: "
+                         "committed (fenced), 1 failed; all leases given back; last fault, repaired: "
                          "transient in partition a: busy");
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("run_partitions: the report states whether commits are fenced")
         waybill::run_partitions(f.log, f.store, unreadable, record_body, f.policy, f.env);
     CHECK_FALSE(r.fenced);
     CHECK(describe(r) ==
-          "1 event took effect; batches: 1 committed, not fenced; all leases given back");
+          "1 event took effect; batches: 1 committed (not fenced); all leases given back");
 }
 
 TEST_CASE("run_partitions: until_drained ends after the last event of each partition")
@@ -272,7 +272,7 @@ TEST_CASE("run_partitions: until_drained ends after the last event of each parti
     CHECK(r.released);
     CHECK(f.no_lease_is_held());
     CHECK(f.env.now() < seconds(60));
-    CHECK(describe(r) == "6 events took effect; batches: 4 committed, fenced; drained; all leases "
+    CHECK(describe(r) == "6 events took effect; batches: 4 committed (fenced); drained; all leases "
                          "given back");
     // The same report serves a further call, which may end in another way.
     f.env.stop_at(f.env.now());

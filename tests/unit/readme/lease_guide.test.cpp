@@ -71,7 +71,7 @@ TEST_CASE("lease guide: all partitions of a process in one call")
         log, store, leases, handle, {.group = "billing", .owner = "host-7"}, env);
     print(describe(report));
     CHECK(printed == std::string_view(R"text(
-3 events took effect, 1 dead-lettered; batches: 2 committed, fenced; all leases given back
+3 events took effect, 1 dead-lettered; batches: 2 committed (fenced); all leases given back
 )text").substr(1));
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("lease guide: a report that survives an exception or a stop")
     log.append("0", "one");
     //! [lease_report]
     waybill::partitions_report report;
-    run_partitions(log, store, leases, handle, policy, env, report);  // adds to report
+    waybill::run_partitions(log, store, leases, handle, policy, env, report);  // adds to report
     //! [lease_report]
     log.append("0", "two");
     run_partitions(log, store, leases, handle, policy, env, report);
