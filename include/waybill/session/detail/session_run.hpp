@@ -323,10 +323,10 @@ private:
         note(f);
         if (!f.ok()) return {.reason = f, .random = clock_.random()};
         if (clock_.stop_requested()) return {.reason = cancelled("a stop was requested")};
-        return run_step(pipe, state, tx, s, m, a);
+        return execute_step(pipe, state, tx, s, m, a);
     }
 
-    pipeline::executed run_step(pipeline& pipe, state_type& state, std::optional<tx_type>& tx,
+    pipeline::executed execute_step(pipeline& pipe, state_type& state, std::optional<tx_type>& tx,
                                 const message_step& s, const message_type& m,
                                 const pipeline::execute& a)
     {
