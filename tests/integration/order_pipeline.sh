@@ -223,7 +223,7 @@ for ((n = 0; deaths < 100; ++n)); do
     [ $((n % 2)) -eq 0 ] || when=$(printf '0.%03d' $((4 + n % 24)))
     killed_at $when redrive --fix --db family --workers 2
     runs redrive --fix --db family --workers 2
-    never_says 'parked steps'
+    never_says 'dead-lettered steps'
 done
 [ $((midway * 2)) -gt "$deaths" ] || fail "of $deaths runs only $midway died in the middle of the work"
 

@@ -80,7 +80,7 @@ restore order_pipeline/imports
 runs '1 of 1 job complete' order_pipeline redrive --fix --db imports
 restore order_pipeline/middle
 grep '"dirs"' "$recording" | head -n 8 >orders.ndjson || true
-runs '6 of 8 jobs complete; 2 with parked steps, 4 in all' order_pipeline --input orders.ndjson --db middle
+runs '6 of 8 jobs complete; 2 with dead-lettered steps, 4 in all' order_pipeline --input orders.ndjson --db middle
 runs '8 of 8 jobs complete' order_pipeline redrive --fix --db middle
 
 restore outbox
