@@ -85,7 +85,7 @@ says '--failed-step 0: a number from 1 to 100000 is expected'
 runs redrive --db orders
 says 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
 runs redrive --db orders --fix --chart two.svg
-says 'order-3~1 -> order-3~2: 2 letters'
+says 'order-3~1 -> order-3~2: 2 dead letters'
 says '669 of 669 jobs complete'
 runs redrive --db orders --fix
 says '0 dead letters of 0 sessions to send'
