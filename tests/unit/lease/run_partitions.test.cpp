@@ -184,8 +184,8 @@ TEST_CASE("run_partitions: faults, skips and dead letters of the handler")
     const auto letter = *f.store.find(f.key("a"), 2);
     REQUIRE(letter);
     CHECK(letter->reason == "unreadable");
-    CHECK(describe(r) == "2 events took effect, 1 dead-lettered, 1 skipped; batches: 1 committed, "
-                         "fenced; all leases given back");
+    CHECK(describe(r) == "2 events took effect, 1 dead-lettered, 1 skipped; batches: 1 committed "
+                         "(fenced); all leases given back");
 }
 
 TEST_CASE("run_partitions: a transient fault rolls back and is repeated after a pause")
