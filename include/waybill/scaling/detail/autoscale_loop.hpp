@@ -144,8 +144,7 @@ private:
         if (overdue) ++report_.overdue;
         if (d.arrived) ++report_.applied;
         const std::optional<command> c = d.command;
-        add_to_report(d);
-        observe_(std::as_const(d));
+        observe_(add_to_report(std::move(d)));
         if (c) execute(*c);
     }
 
@@ -181,14 +180,14 @@ private:
 
     void note_pending() { report_.unconfirmed = place_.get().state.pending ? 1 : 0; }
 
-    void add_to_report(const decision& d)
+    const decision& add_to_report(decision&& d)
     {
         std::uint64_t* const counters[]{&report_.steady, &report_.up, &report_.down, &report_.held};
         ++*counters[static_cast<unsigned>(d.verdict)];
         auto& list = report_.decisions;
-        if (!list.empty() && d.repeats(list.back())) return void(list.back() = d);
+        if (!list.empty() && d.repeats(list.back())) return list.back() = std::move(d);
         if (list.size() == Report::max_decisions) list.erase(list.begin());
-        list.push_back(d);
+        return list.emplace_back(std::move(d));
     }
 
     void fail(std::uint64_t& counter, std::string_view name, fault f)

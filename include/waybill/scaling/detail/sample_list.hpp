@@ -23,6 +23,8 @@
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>
 #include <waybill/window/sliding_window.hpp>
+#include <waybill/window/window_options.hpp>
+#include <waybill/window/window_summary.hpp>
 
 namespace waybill::inline v0_2::scaling::detail {
 
@@ -110,14 +112,37 @@ void keep_recent(List& metrics, const Names& names, wall_time now, duration wind
     }
 }
 
-/// The statistics of all metrics at `now`. They view the names in `metrics`.
+/// True if a new window would have all samples, in this order, after their insertion.
+template <class Samples>
+[[nodiscard]] bool are_one_window(const Samples& samples, const window_options& o, wall_time now)
+{
+    if (samples.size() > o.max_points) return false;
+    wall_time previous = wall_time::lowest();
+    for (const auto& s : samples) {
+        if (s.at < previous || s.at > now || now - s.at >= o.span) return false;
+        if (!waybill::detail::is_finite(s.value)) return false;
+        previous = s.at;
+    }
+    return true;
+}
+
+/// The statistics of all metrics at `now`. They view the names in `metrics`. A window is needed only
+/// for samples that are not in the order of their times.
 template <class List, class Reading = reading>
 [[nodiscard]] std::vector<Reading> readings_of(const List& metrics, duration window, wall_time now)
 {
     std::vector<Reading> readings;
+    readings.reserve(metrics.size());
+    const window_options o{.span = window};
     for (const auto& m : metrics) {
-        using value = decltype(m.samples.front().value);
-        sliding_window<stats<value>> w{window_options{.span = window}};
+        using measured = stats<decltype(m.samples.front().value)>;
+        if (are_one_window(m.samples, o, now)) {
+            measured all = measured::identity();
+            for (const auto& s : m.samples) all = measured::combine(all, measured::of(s));
+            readings.push_back(read(m.metric, window_summary<measured, wall_time>{all, now, window, false}));
+            continue;
+        }
+        sliding_window<measured> w{o};
         for (const auto& s : m.samples) w.insert(s);
         readings.push_back(read(m.metric, w.query(now)));
     }
