@@ -194,7 +194,7 @@ private:
         // With no_wait, the server (2.9) may not reply at all after it was killed.
         const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
                                   R"({"batch":1,"expires":100000000})");
-        // Nothing there, or so many are at work that the server wants to see them done first.
+        // No message, or `max_ack_pending` messages are in flight.
         if (m.status.starts_with("404") || m.status.starts_with("408") ||
             m.status.starts_with("409 Exceeded")) {
             return {};

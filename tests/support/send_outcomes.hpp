@@ -228,7 +228,7 @@ protected:
         a->not_before = due(now, a->unknowns, e.random, {});
     }
 
-    // What may have arrived may now be sent in another batch.
+    // Items that may have arrived can be sent in another batch from now on.
     void maybe_anew(const attempt& a)
     {
         for (std::size_t i = a.first; i != a.first + a.count; ++i) {
@@ -236,8 +236,8 @@ protected:
         }
     }
 
-    // An item has failed, and the answers before were unknown so many times: it is tried again while
-    // there are tries and tokens.
+    // An item has failed, after `unknowns` unknown outcomes of its batch. It is retried if it has
+    // tries left and there is a token.
     void fails(std::uint64_t n, waybill::fault_kind how, std::uint32_t unknowns,
                std::uint32_t& tries)
     {

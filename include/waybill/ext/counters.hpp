@@ -167,6 +167,7 @@ template <detail::counter_sink F>
 void for_each_counter(const partitions_report& r, F&& f)
 {
     detail::count_consumed(r, f);
+    f("waybill.partitions.repeated_calls", detail::counter, r.repeated_calls);
     f("waybill.partitions.committed_batches", detail::counter, r.batches);
     f("waybill.partitions.failed_batches", detail::counter, r.failed_batches);
     f("waybill.partitions.lost_batches", detail::counter, r.lost_batches);
@@ -231,7 +232,9 @@ void for_each_counter(const session_report& r, F&& f)
     f("waybill.session.given_back_messages", detail::counter, r.given_back);
     f("waybill.session.state_unreadable_messages", detail::counter, r.state_unreadable);
     f("waybill.session.lost_messages", detail::counter, r.lost);
+    f("waybill.session.without_origin_messages", detail::counter, r.without_origin);
     f("waybill.session.accepted_sessions", detail::counter, r.sessions);
+    f("waybill.session.waiting_sessions", detail::updowncounter, r.sessions_waiting);
     f("waybill.session.states_left", detail::counter, r.states_left);
     f("waybill.session.failed_calls", detail::counter, r.faults);
 }
@@ -261,9 +264,10 @@ void for_each_counter(const autoscale_report& r, F&& f)
     f("waybill.autoscale.held_decisions", d::counter, r.held);
     f("waybill.autoscale.applied_commands", d::counter, r.applied);
     f("waybill.autoscale.failed_commands", d::counter, r.failed);
-    f("waybill.autoscale.unconfirmed_commands", d::counter, r.unconfirmed);
+    f("waybill.autoscale.unconfirmed_commands", d::updowncounter, r.unconfirmed);
     f("waybill.autoscale.overdue_commands", d::counter, r.overdue);
     f("waybill.autoscale.source_failures", d::counter, r.source_failures);
+    f("waybill.autoscale.missing_values", d::counter, r.no_values);
     f("waybill.autoscale.count_failures", d::counter, r.count_failures);
     f("waybill.autoscale.load_failures", d::counter, r.load_failures);
     f("waybill.autoscale.save_failures", d::counter, r.save_failures);

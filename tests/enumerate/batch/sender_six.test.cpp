@@ -50,11 +50,11 @@ plan any_answers(const char* name, std::size_t items, std::uint64_t a_batch,
 TEST_CASE("sender: six items, two in flight, any answers to the end")
 {
     holds(any_answers("six in twos, any answers", 6, 2, 2), 1'000'000'000'000'000'000);
-    // Six in threes lead through too many simulations.
+    // Six items in threes have more than five times as many simulations.
     plan p = any_answers("five in threes, any answers", 5, 3, 2);
     p.policy.retry.pauses.base = {};
     p.noise = hearing::answers;
-    holds(p, 1'000'000'000'000);
+    holds(p, 1'000'000'000'000'000'000);
     p = any_answers("six in twos, throttled", 6, 2, 2);
     p.throttles = 1;
     p.noise = hearing::answers;
@@ -67,8 +67,8 @@ TEST_CASE("sender: six items, two in flight, any answers to the end")
 
 TEST_CASE("sender: six items, one in flight, any answers and any numbers to the end")
 {
-    // What was unknown and then refused may come in any smaller batch, so with numbers there are
-    // four times as many simulations for each item more.
+    // A batch may be refused after an unknown outcome, and its items may then be in any smaller
+    // batch. With numbers, each further item has about four times as many simulations.
     plan p = any_answers("five in one batch, any answers and any numbers", 5, 5, 1);
     p.numbers = true;
     p.noise = hearing::answers;

@@ -16,17 +16,13 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <engines/beanstalkd_work_queue.hpp>
 #include <engines/nats_work_queue.hpp>
@@ -34,6 +30,8 @@
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue.hpp>
 #include <waybill/testing/queue_conformance.hpp>
+
+#include "../engines/free_port.hpp"
 
 namespace {
 
@@ -215,25 +213,6 @@ void print_dead(const engines::server& at)
 
 // ------------------------------------------------------------------------------------------------
 
-/// Below the ports that the system assigns, so that no other program gets it meanwhile.
-int print_port()
-{
-    std::random_device dice;
-    for (int tries = 0; tries != 1'000; ++tries) {
-        const int s = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in at{};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
-        const bool free = ::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
-        ::close(s);
-        if (!free) continue;
-        std::printf("%d\n", ntohs(at.sin_port));
-        return 0;
-    }
-    return 1;
-}
-
 template <class Queue>
 int run(const engines::server& at, const std::vector<std::string>& words)
 {
@@ -251,7 +230,7 @@ int run(const engines::server& at, const std::vector<std::string>& words)
 int main(int argc, char** argv)
 {
     const std::vector<std::string> words(argv, argv + argc);
-    if (argc == 2 && words[1] == "port") return print_port();
+    if (argc == 2 && words[1] == "port") return integration::print_free_port();
     if (argc < 4) return 2;
     const engines::server at{.host = "127.0.0.1", .port = words[3], .patience = 1s};
     try {

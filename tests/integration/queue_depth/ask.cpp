@@ -9,22 +9,16 @@
 //     ask port            a free port
 
 #include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <variant>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "engines/depth_any.hpp"
 #include "engines/sqlite_queue.hpp"
 #include "engines/sqlite_work_queue.hpp"
+#include "../engines/free_port.hpp"
 #include "../engines/scripted.hpp"
 
 namespace {
@@ -195,25 +189,6 @@ int hear_strange_things()
     return wrong;
 }
 
-/// Below the ports that the system deals out by itself, so that nobody else is given it meanwhile.
-int tell_port()
-{
-    std::random_device dice;
-    for (int tries = 0; tries != 1'000; ++tries) {
-        const int s = ::socket(AF_INET, SOCK_STREAM, 0);
-        sockaddr_in at{};
-        at.sin_family = AF_INET;
-        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
-        const bool free = ::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
-        ::close(s);
-        if (!free) continue;
-        std::printf("%d\n", ntohs(at.sin_port));
-        return 0;
-    }
-    return 1;
-}
-
 }  // namespace
 
 int main(int argc, char** argv)
@@ -223,6 +198,6 @@ int main(int argc, char** argv)
     if (what == "sqlite") return make_queues();
     if (what == "forms") return look_at_forms();
     if (what == "strange") return hear_strange_things();
-    if (what == "port") return tell_port();
+    if (what == "port") return integration::print_free_port();
     return 2;
 }

@@ -159,7 +159,7 @@ void resumes(Input&& input)
     CHECK(r.waiting == at(1'100));
     r += send_all(input, size, s, b, at(1'100));
     CHECK(r.waiting == at(1'200));
-    // Repeated, and refused: it is cut again. What is then refused alone may have arrived before.
+    // The repeated batch is refused and cut again. Its first item, refused alone, is in doubt.
     r += send_all(input, size, s, b, at(1'200));
     CHECK(!r.waiting);
     CHECK(b.heard == batches{{"a", "bb"},

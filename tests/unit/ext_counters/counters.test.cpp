@@ -128,10 +128,11 @@ TEST_CASE("partitions: the events of committed batches are consumed")
 {
     const collected c = counters(partitions_report{
         .opened = 9, .batches = 8, .handled = 4, .dead_lettered = 3, .dropped = 2, .skipped = 1,
-        .failed_batches = 7, .lost_batches = 6, .unknown_commits = 5, .failed_reads = 11,
+        .repeated_calls = 14, .failed_batches = 7, .lost_batches = 6, .unknown_commits = 5, .failed_reads = 11,
         .failed_opens = 12, .failed_lease_calls = 13});
     CHECK(c["messaging.client.consumed.messages"] == 10);
     CHECK(c["waybill.consumer.handled_messages"] == 4);
+    CHECK(c["waybill.partitions.repeated_calls"] == 14);
     CHECK(c["waybill.partitions.opened_partitions"] == 9);
     CHECK(c["waybill.partitions.committed_batches"] == 8);
     CHECK(c["waybill.partitions.failed_batches"] == 7);
@@ -190,7 +191,8 @@ TEST_CASE("sessions: each delivery is consumed and has one outcome")
 {
     const collected c = counters(session_report{
         .sessions = 7, .received = 21, .done = 1, .repeated = 2, .dead_lettered = 3,
-        .given_back = 4, .state_unreadable = 5, .lost = 6, .states_left = 8, .faults = 9});
+        .given_back = 4, .state_unreadable = 5, .lost = 6, .without_origin = 10,
+        .sessions_waiting = 11, .states_left = 8, .faults = 9});
     CHECK(c["messaging.client.consumed.messages"] == 21);
     CHECK(c["waybill.session.done_messages"] == 1);
     CHECK(c["waybill.session.repeated_messages"] == 2);
@@ -198,7 +200,9 @@ TEST_CASE("sessions: each delivery is consumed and has one outcome")
     CHECK(c["waybill.session.given_back_messages"] == 4);
     CHECK(c["waybill.session.state_unreadable_messages"] == 5);
     CHECK(c["waybill.session.lost_messages"] == 6);
+    CHECK(c["waybill.session.without_origin_messages"] == 10);
     CHECK(c["waybill.session.accepted_sessions"] == 7);
+    CHECK(c["waybill.session.waiting_sessions"] == 11);
     CHECK(c["waybill.session.states_left"] == 8);
     CHECK(c["waybill.session.failed_calls"] == 9);
 }
@@ -238,14 +242,14 @@ TEST_CASE("an autoscaler")
     std::uint64_t n = 0;
     for (std::uint64_t* const field :
          {&r.rounds, &r.steady, &r.up, &r.down, &r.held, &r.applied, &r.failed, &r.unconfirmed,
-          &r.overdue, &r.source_failures, &r.count_failures, &r.load_failures, &r.save_failures})
+          &r.overdue, &r.source_failures, &r.no_values, &r.count_failures, &r.load_failures, &r.save_failures})
         *field = ++n;
     const collected c = counters(r);
     n = 0;
     for (const char* const name :
          {"rounds", "steady_decisions", "up_decisions", "down_decisions", "held_decisions",
           "applied_commands", "failed_commands", "unconfirmed_commands", "overdue_commands",
-          "source_failures", "count_failures", "load_failures", "save_failures"})
+          "source_failures", "missing_values", "count_failures", "load_failures", "save_failures"})
         CHECK(c["waybill.autoscale." + std::string(name)] == ++n);
 }
 
