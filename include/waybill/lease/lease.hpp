@@ -149,9 +149,7 @@ concept lease_store = requires(S& s, const std::string& name, const lease_claim&
                                const owner_heartbeat& p)
 {
     { s.list(name, name) } -> std::same_as<result<lease_table>>;
-    {
-        s.claim(c)
-        } -> std::same_as<result<lease_claim::result>>;
+    { s.claim(c) } -> std::same_as<result<lease_claim::result>>;
     { s.heartbeat(p) } -> std::same_as<result<void>>;
     { s.leave(p) } -> std::same_as<result<void>>;
 };
@@ -164,9 +162,7 @@ concept bulk_lease_store = lease_store<S> &&
     requires(S& s, const owner_heartbeat& own, const std::vector<lease_claim>& claims)
 {
     { s.renew(own, std::uint64_t{}) } -> std::same_as<result<lease_table>>;
-    {
-        s.claim_all(claims)
-        } -> std::same_as<result<std::vector<lease_claim::result>>>;
+    { s.claim_all(claims) } -> std::same_as<result<std::vector<lease_claim::result>>>;
 };
 
 }  // namespace detail

@@ -40,9 +40,7 @@ struct no_outage_check {};
 template <class A>
 concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& ask, std::uint64_t n)
 {
-    {
-        ask(n)
-        } -> std::convertible_to<batch_policy::if_all_failed>;
+    { ask(n) } -> std::convertible_to<batch_policy::if_all_failed>;
 };
 
 /// A callback that can end a batch early. Before each event except the first, `keep_going` decides

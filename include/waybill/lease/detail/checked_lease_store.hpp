@@ -23,9 +23,7 @@ struct checked_lease_store {
         { s.list(name, name) } -> std::same_as<result<lease_table>>;
     };
     static constexpr bool has_claim = requires(S& s, const lease_claim& c) {
-        {
-            s.claim(c)
-            } -> std::same_as<result<lease_claim::result>>;
+        { s.claim(c) } -> std::same_as<result<lease_claim::result>>;
     };
     static constexpr bool has_heartbeat = requires(S& s, const owner_heartbeat& p) {
         { s.heartbeat(p) } -> std::same_as<result<void>>;
