@@ -176,8 +176,8 @@ private:
         });
     }
 
-    /// A visible job can be deleted by any client. So after the end of the lock, the message is ours
-    /// only if it was not reserved again.
+    /// A visible job can be deleted by any client. So after the end of the lock, this connection may
+    /// settle the message only if it was not reserved again.
     void check(socket& s, const message& m) const
     {
         if (m.connection != connection_) throw refused("NOT_FOUND");

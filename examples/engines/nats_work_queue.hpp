@@ -6,19 +6,19 @@
 //     queue.put("order 7");
 //     waybill::run_queue(queue, handle, {.lock = 90s}, env);
 //
-// It is a stream with work queue retention, where what is acknowledged is gone, and one durable pull
-// consumer with explicit acknowledgements, who is called workers. Both are made if need be. A
-// stream of that name that is not such a queue is left alone, and complained about.
+// It is a stream with work queue retention, which removes acknowledged messages, and one durable
+// pull consumer with explicit acknowledgements, called workers. Both are created if they are missing.
+// A stream of that name that is not such a queue is not changed; it is an error.
 //
 // 1. The lock is that of the consumer. `receive` makes it longer if need be, and never shorter: all
 //    workers should have the same lock. Each delivery counts.
-// 2. The server accepts a settlement from anybody. So after the lock has ended by our clock it is
-//    `ownership_lost`, without a request. A NAK without a reply is not repeated: it could return the
-//    message of the next worker.
+// 2. The server accepts a settlement from any client. So after the end of the lock, by this clock,
+//    it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it could
+//    return the message of the next worker.
 // 3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
 //    together must fit into max_payload.
 // 4. A server that is killed forgets acknowledgements: those messages are handled again. After that
-//    neither stream nor consumer counts right. So there is no `empty`.
+//    the counts of stream and consumer are wrong. So there is no `empty`.
 //
 // Faults of the server and of the connection are `infrastructure`. The other calls throw
 // socket_error then. The next call connects anew.

@@ -68,7 +68,7 @@ TEST_CASE("sender: few answers, to the end")
     holds(p, 20'000);
 }
 
-TEST_CASE("sender: three tries, so that what was unknown may fail, be refused and be unknown again")
+TEST_CASE("sender: three tries, so a batch may fail, be refused or be unknown again after an unknown outcome")
 {
     plan p{.name = "three tries", .policy = policy_of(1), .sizes = {10, 10, 10}, .wide = 3,
            .narrow = 2};

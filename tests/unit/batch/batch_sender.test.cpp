@@ -259,7 +259,7 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
     CHECK(settle_all(u) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: what may have arrived is the identical batch again, or given back")
+TEST_CASE("sender: a batch that may have arrived is repeated identically, or given back")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -302,7 +302,7 @@ TEST_CASE("sender: what may have arrived is the identical batch again, or given 
     CHECK(settle_all(back) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: what may have arrived is cut again if its repetition is too large")
+TEST_CASE("sender: a batch that may have arrived is cut again if its repetition is too large")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -349,7 +349,7 @@ TEST_CASE("sender: what may have arrived is cut again if its repetition is too l
     CHECK(settle_all(again) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: what may have arrived is sent again if the repetition fails in part")
+TEST_CASE("sender: a batch that may have arrived is sent again if its repetition fails in part")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));

@@ -103,7 +103,7 @@ TEST_CASE("sender: a batch takes one token, and what is unknown takes one for it
     CHECK(std::get<batch_sender::report>(said).outcome == item_outcome::in_doubt);
 }
 
-TEST_CASE("sender: what fails after it may have arrived takes a token to be tried again")
+TEST_CASE("sender: the retry of an item that may have arrived takes a token")
 {
     retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     send_policy p = one_by_one;

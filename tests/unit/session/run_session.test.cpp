@@ -251,7 +251,7 @@ TEST_CASE("run_session: the report counts the sessions that wait at its end")
     CHECK(r.sessions_waiting == 20);
     CHECK(describe(r) == "40 sessions, 40 messages: 20 done, 20 given back; no session to accept, "
                          "20 wait");
-    // A run without end accepts each of them again and again.
+    // A run without end accepts each of them repeatedly.
     f.policy.until_empty = false;
     const session_report later = waybill::run_session(
         f.queue, f.codec, f.dead_letters, f.handler(), f.policy,

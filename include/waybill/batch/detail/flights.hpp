@@ -3,8 +3,7 @@
 // flights: the attempts whose outcome is not known yet.
 //
 // Detail of the sender. A flight contains its batch exactly as it was sent: a batch that may have
-// arrived is repeated unchanged. Few flights exist at a time, so the search is
-// linear.
+// arrived is repeated unchanged. Few flights exist at a time, so the search is linear.
 
 #ifndef WAYBILL_BATCH_DETAIL_FLIGHTS_HPP
 #define WAYBILL_BATCH_DETAIL_FLIGHTS_HPP

@@ -25,7 +25,7 @@ enum class item_state : std::uint8_t {
     in_flight,  ///< In a batch in flight; set only if a draft begins before the item.
     ended,      ///< Accepted or settled otherwise.
     failed,     ///< Failed permanently; `max_items` contains the fault kind.
-    in_doubt,   ///< The same, but an earlier send may have arrived.
+    in_doubt,   ///< Failed permanently, but an earlier send may have arrived.
 };
 
 /// The meaning of an item's bytes.
