@@ -30,7 +30,7 @@ TEST_CASE("readings_of: the statistics are those of a window, in any order of th
     const duration window = duration::seconds(10);
     const double none = std::numeric_limits<double>::quiet_NaN();
     const double values[]{0.1, -1e16, 1e16, 0.3, 7.25, none};
-    std::mt19937 random(1);
+    std::mt19937_64 random(1);
     const auto pick = [&random](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
     for (int run = 0; run != 20'000; ++run) {
         const wall_time now = wall_time{} + duration::seconds(1'000);
