@@ -37,6 +37,11 @@ struct open_report_of {
         return s.queue_.draft().looks_ahead() && !s.queue_.lingers() && s.settlements_.empty() &&
                s.queue_.first_replace_request() == nullptr;
     }
+    /// Queues an item if it certainly fits. False, without a change, if not.
+    [[nodiscard]] static bool push_if_certain(batch_sender& s, std::uint64_t bytes)
+    {
+        return s.queue_.push_if_certain(bytes);
+    }
 };
 
 /// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
@@ -248,16 +253,18 @@ private:
     bool feed(steady_time now)
     {
         if (flushed_ || !s_.wants_more()) return false;
-        do {
-            const std::optional<batch_sender::queued> q = source_.peek();
-            if (!q) {
-                flushed_ = true;
-                s_.on(batch_sender::flushed{}, now);
-                return true;
-            }
+        const bool ahead = open_report_of::takes_ahead(s_);
+        const auto queue_certain = [&](const batch_sender::queued& q) {
+            return ahead && open_report_of::push_if_certain(s_, q.bytes);
+        };
+        const std::optional<batch_sender::queued> q = source_.take_while(queue_certain);
+        if (q) {
             s_.on(*q, now);
             source_.take();
-        } while (open_report_of::takes_ahead(s_));
+        } else {
+            flushed_ = true;
+            s_.on(batch_sender::flushed{}, now);
+        }
         return true;
     }
 

@@ -58,11 +58,16 @@ public:
     /// The number of items taken. After construction it is too low if the input is too short.
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_count_; }
 
-    /// The next item. `take` is a second step, so an exception between the two loses no item.
-    [[nodiscard]] std::optional<batch_sender::queued> peek()
+    /// Takes items while `queue(queued)` is true. Returns the first other item, if there is one.
+    /// `take` takes it in a second step, so an exception between the two loses no item.
+    template <class Queue>
+    [[nodiscard]] std::optional<batch_sender::queued> take_while(const Queue& queue)
     {
-        if (next_ == last_) return {};
-        return batch_sender::queued(detail::measured(size_, *next_));
+        for (; next_ != last_; take()) {
+            const batch_sender::queued q(detail::measured(size_, *next_));
+            if (!queue(q)) return q;
+        }
+        return {};
     }
     void take()
     {
@@ -126,11 +131,14 @@ public:
     {
     }
 
-    [[nodiscard]] std::optional<batch_sender::queued> peek()
+    template <class Queue>
+    [[nodiscard]] std::optional<batch_sender::queued> take_while(const Queue& queue)
     {
-        const auto* item = buffer_.peek();
-        if (!item) return {};
-        return batch_sender::queued(detail::measured(size_, *item));
+        for (; const auto* item = buffer_.peek(); take()) {
+            const batch_sender::queued q(detail::measured(size_, *item));
+            if (!queue(q)) return q;
+        }
+        return {};
     }
     void take() noexcept { buffer_.take(); }
 
