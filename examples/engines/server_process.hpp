@@ -23,7 +23,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -36,11 +35,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace engines {
+#include "server_error.hpp"
 
-struct server_error : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+namespace engines {
 
 /// Creates the folder if it is missing, and locks it.
 class folder_lock {
