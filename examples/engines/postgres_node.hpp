@@ -279,7 +279,9 @@ public:
             for (const char* const word : {"FATAL:", "PANIC:", "ERROR:", "error:", "could not"}) {
                 error = error || line.find(word) != line.npos;
             }
-            if (line.empty() || (has_error && !error)) continue;
+            // A client that was refused is not a failure of the server.
+            const bool refused = line.find("FATAL:  the database system is") != line.npos;
+            if (line.empty() || refused || (has_error && !error)) continue;
             has_error = error;
             last = line;
         }

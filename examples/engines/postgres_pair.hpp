@@ -223,35 +223,39 @@ private:
             return;
         }
         std::istringstream in(postgres_node::read(folder_ + "/primary"));
-        if (!(in >> primary_ >> era_) || primary_ < 0 || primary_ > 1 || era_ < 1) {
+        if (!(in >> primary_ >> era_) || primary_ < 0 || primary_ > 1) {
             throw server_error("the file primary in " + folder_ +
-                               " does not have a node, 0 or 1, and an era, at least 1");
+                               " does not have a node, 0 or 1, and an era");
         }
     }
 
+    /// A primary is started only after the file names it.
     void write_primary(int number, std::uint64_t era)
     {
-        node().write(folder_ + "/primary",
-                     std::to_string(number) + " " + std::to_string(era) + "\n");
         primary_ = number;
         era_ = era;
+        written_ = false;
+        node().write(folder_ + "/primary",
+                     std::to_string(number) + " " + std::to_string(era) + "\n");
+        written_ = true;
     }
 
-    /// Makes the data of the first primary, and removes what a killed supervisor has left over.
+    /// Makes the data of the first primary, and removes what a killed supervisor has left over. The
+    /// era is 0 until the data are complete.
     void set_up()
     {
         for (const auto& n : nodes_) n->remove(n->fresh());
-        const bool first = !has("node-0") && !has("node-1") && era_ <= 1;
         if (!has("password")) {
-            if (!first) throw server_error("the file password is missing in " + folder_);
+            if (era_ != 0) throw server_error("the file password is missing in " + folder_);
             std::random_device dice;
             for (int n = 0; n != 32; ++n) password_ += "0123456789abcdef"[dice() % 16];
             node().write(folder_ + "/password", password_);
         }
         password_ = postgres_node::read(folder_ + "/password");
-        if (era_ == 0) write_primary(0, 1);
-        if (first) {
-            initialise();
+        if (era_ == 0) {
+            write_primary(0, 0);
+            if (!has("node-0")) initialise();
+            write_primary(0, 1);
         } else if (!has("node-" + std::to_string(primary_))) {
             throw server_error("the data of the primary are missing: " + node().data());
         }
@@ -260,14 +264,11 @@ private:
     void initialise()
     {
         node().make_fresh();
-        // initdb runs as another user, which may not read the folder itself.
-        const std::string password = node().fresh() + ".password";
-        node().write(password, password_);
-        node().start_program({"initdb", "-D", node().fresh(), "-U", "waybill", "-A",
-                              "scram-sha-256", "--pwfile=" + password, "-E", "UTF8", "--no-locale"},
-                             {}, node().fresh());
+        node().start_program(
+            {"initdb", "-D", node().fresh(), "-U", "waybill", "-A", "scram-sha-256",
+             "--pwfile=" + folder_ + "/password", "-E", "UTF8", "--no-locale"},
+            {}, node().fresh());
         while (node().running()) std::this_thread::sleep_for(moment);
-        unlink(password.c_str());
         if (!node().succeeded()) throw server_error("initdb has failed" + node().last_error());
         node().take_fresh();
     }
@@ -356,6 +357,7 @@ private:
     void start_primary()
     {
         db_.reset();
+        if (!written_) write_primary(primary_, era_);
         write_settings(primary_, "");
         node().start_server();
         wait_for_primary();
@@ -588,6 +590,7 @@ private:
     std::unique_ptr<postgres> db_{};
     int primary_ = 0;
     std::uint64_t era_ = 0;
+    bool written_ = true;
     std::uint64_t failovers_ = 0;
     stage stage_ = stage::absent;
     clock::time_point next_step_{};

@@ -15,15 +15,8 @@ stop()
 }
 trap stop EXIT
 
-flags=()
-for each in "$(pg_config --includedir 2>/dev/null)" "$(pkg-config --variable=includedir libpq 2>/dev/null)" \
-    /usr/include/postgresql; do
-    if [ -e "$each/libpq-fe.h" ]; then flags=(-isystem "$each"); fi
-done
-if ! echo '#include <libpq-fe.h>' | "${CXX:-c++}" "${flags[@]}" -E -x c++ - >/dev/null 2>&1; then
-    echo "SKIP: $name: there is no libpq-fe.h (libpq-dev)"
-    exit 0
-fi
+# shellcheck source=libpq_flags.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/libpq_flags.sh"
 if ! folder=$(bash "$server" make 2>"$work/why"); then
     folder=
     # A server that cannot be started is a failure, unless none is installed.
