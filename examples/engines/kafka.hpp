@@ -73,6 +73,13 @@ public:
         return *this;
     }
 
+    /// Sets an option that is not set yet.
+    kafka_settings& set_default(const std::string& name, std::string value)
+    {
+        all_.try_emplace(name, std::move(value));
+        return *this;
+    }
+
     /// A configuration that rd_kafka_new takes over.
     [[nodiscard]] rd_kafka_conf_t* made() const
     {
@@ -254,6 +261,13 @@ public:
     {
         rd_kafka_mock_push_request_errors_array(cluster_.get(), request, answers.size(),
                                                 answers.data());
+    }
+    /// A broker that is down closes its connections and accepts none. Brokers are numbered from 1.
+    void set_down(std::int32_t broker) { rd_kafka_mock_broker_set_down(cluster_.get(), broker); }
+    void set_up(std::int32_t broker) { rd_kafka_mock_broker_set_up(cluster_.get(), broker); }
+    void set_leader(const kafka_partition& p, std::int32_t broker)
+    {
+        rd_kafka_mock_partition_set_leader(cluster_.get(), p.topic.c_str(), p.number, broker);
     }
     [[nodiscard]] std::string address() const
     {
