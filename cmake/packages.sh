@@ -23,6 +23,7 @@ packages_probe()
         libqpid-proton11-dev) echo "header proton/connection_driver.h" ;;
         librdkafka-dev) echo "header librdkafka/rdkafka.h" ;;
         libpq-dev) echo "header libpq-fe.h" ;;
+        libnats-dev) echo "header nats/nats.h" ;;
         libssl-dev) echo "header openssl/evp.h" ;;
         postgresql) echo "program initdb" ;;
         libbenchmark-dev) echo "header benchmark/benchmark.h" ;;

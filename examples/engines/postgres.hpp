@@ -13,6 +13,13 @@
 // What fails throws `engines::postgres_error`. Nothing connects by itself but `connect` and
 // `outside`: a statement that is sent again on another connection would be out of its transaction.
 // A connection belongs to one thread.
+//
+// `classify_postgres` is for waybill::catching, by the class of the SQLSTATE:
+//
+//     22, 23, 54       a value, a constraint or a size: the event is wrong      permanent
+//     none, 08, 57     no connection, or it was ended by the server             infrastructure
+//     25, 40, 53, 55   a standby, a rollback, no resources, a lock              infrastructure
+//     all others       the statement or the server is wrong, not the event      infrastructure
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_POSTGRES_HPP
@@ -21,6 +28,7 @@
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -29,6 +37,9 @@
 #include <utility>
 
 #include <libpq-fe.h>
+
+#include <waybill/core/fault.hpp>
+#include <waybill/ext/exceptions_by_default.hpp>
 
 namespace engines {
 
@@ -40,6 +51,17 @@ struct postgres_error : std::runtime_error {
     }
     std::string state;
 };
+
+/// Faults of the server leave the event as it is: its batch is repeated.
+[[nodiscard]] inline waybill::fault_kind classify_postgres(const std::exception& e) noexcept
+{
+    const auto* const own = dynamic_cast<const postgres_error*>(&e);
+    if (own == nullptr) return waybill::by_default{}(e);
+    for (const std::string_view of_event : {"22", "23", "54"}) {
+        if (own->state.starts_with(of_event)) return waybill::fault_kind::permanent;
+    }
+    return waybill::fault_kind::infrastructure;
+}
 
 /// What a statement answered.
 class rows {

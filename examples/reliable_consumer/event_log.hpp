@@ -14,13 +14,9 @@
 #include <vector>
 
 #include "../engines/sqlite.hpp"
+#include "tables.hpp"
 
 namespace reliable_consumer {
-
-struct event {
-    std::uint64_t sequence = 0;
-    std::string body{};
-};
 
 class event_log {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// files: what is where in the folder, and how its rows are called.
+// files: the files of the folder of a run, and the names of its rows.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_FILES_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_FILES_HPP
@@ -24,6 +24,8 @@ inline constexpr const char* group = "ledger";
 [[nodiscard]] inline std::string log_in(const options& o) { return o.db + "/log.sqlite"; }
 [[nodiscard]] inline std::string sink_in(const options& o) { return o.db + "/sink.sqlite"; }
 [[nodiscard]] inline std::string phases_in(const options& o) { return o.db + "/phases"; }
+/// The addresses of the servers, for the workers.
+[[nodiscard]] inline std::string servers_in(const options& o) { return o.db + "/servers"; }
 
 }  // namespace reliable_consumer
 

@@ -2,11 +2,9 @@
 
 #include "ledger.hpp"
 
-#include <csignal>
 #include <string>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <waybill/core/crc32c.hpp>
 
@@ -58,19 +56,14 @@ ledger::ledger(engines::database& sink)
 
 waybill::fault ledger::apply(std::uint64_t partition, const event& e)
 {
-    line_.run(partition, e.sequence);
-    if (e.body == poison && repaired_) return waybill::permanent("it ends its process");
-    if (e.body == poison) kill(getpid(), SIGKILL);
-    const reading r = read_event(e.body);
-    if (!r.is_object) return waybill::permanent("not a JSON object");
-    if (r.package.empty()) return waybill::permanent("an event without a package");
-    bool versioned = false;
-    sum_.query(r.package, r.version);
-    while (sum_.step()) versioned = !sum_.text(0).empty();
-    if (r.what == "installed" && !versioned && !repaired_) {
-        return waybill::permanent(r.package + " is installed, but no event has told which version");
-    }
-    return {};
+    const auto line = [&] { line_.run(partition, e.sequence); };
+    const auto sum = [&](const std::string& package, const std::string& version) {
+        bool versioned = false;
+        sum_.query(package, version);
+        while (sum_.step()) versioned = !sum_.text(0).empty();
+        return versioned;
+    };
+    return reliable_consumer::apply(e, repaired_, line, sum);
 }
 
 std::uint64_t partition_of(std::string_view line, std::uint64_t partitions)

@@ -5,11 +5,15 @@
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP
 
+#include <csignal>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include <unistd.h>
+
 #include "../engines/sqlite.hpp"
-#include "event_log.hpp"
+#include "tables.hpp"
 #include <waybill/core/fault.hpp>
 
 namespace reliable_consumer {
@@ -30,6 +34,24 @@ struct reading {
 /// an event that ends its process is refused. It is in the database, for all processes.
 [[nodiscard]] bool is_repaired(engines::database& sink);
 void repair(engines::database& sink);
+
+/// The effects of an event by the rule of the ledger. `line()` writes its line. `sum(package,
+/// version)` adds it to its package, and returns true if a version of that package is known.
+template <class Line, class Sum>
+[[nodiscard]] waybill::fault apply(const event& e, bool repaired, const Line& line, const Sum& sum)
+{
+    line();
+    if (e.body == poison && repaired) return waybill::permanent("it ends its process");
+    if (e.body == poison) kill(getpid(), SIGKILL);
+    const reading r = read_event(e.body);
+    if (!r.is_object) return waybill::permanent("not a JSON object");
+    if (r.package.empty()) return waybill::permanent("an event without a package");
+    const bool versioned = sum(r.package, r.version);
+    if (r.what == "installed" && !versioned && !repaired) {
+        return waybill::permanent(r.package + " is installed, but no event has told which version");
+    }
+    return {};
+}
 
 class ledger {
 public:

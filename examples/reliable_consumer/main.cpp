@@ -7,17 +7,20 @@
 //     kills the workers           supervisor.cpp
 //     dead letters, once more     reprocessing.cpp
 //     independent check           verify.cpp
+//     NATS and PostgreSQL         server_worker.cpp, servers.cpp, server_tables.cpp
 //     the same for Kafka          kafka.cpp        at least once, a watermark, a dead-letter topic
 
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
@@ -30,6 +33,9 @@
 #include "worker.hpp"
 #ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
 #include "kafka.hpp"
+#endif
+#ifdef WAYBILL_RELIABLE_CONSUMER_SERVERS
+#include "servers.hpp"
 #endif
 
 namespace {
@@ -94,9 +100,26 @@ int run(options o)
     const support::locked_folder folder(o.db, "reliable_consumer");
     o.db = folder.path();
     folder.belongs_to(o.input);
-    const casualties c = supervise(o);
-    const findings f = verify(o);
+    std::unique_ptr<server_faults> servers;
+    std::unique_ptr<tables> all;
+    if (o.log.empty()) {
+        all = sqlite_tables(o);
+    } else {
+#ifdef WAYBILL_RELIABLE_CONSUMER_SERVERS
+        // PostgreSQL may run as another user, who must be able to enter its own folder.
+        if (folder.temporary()) chmod(o.db.c_str(), S_IRWXU | S_IXGRP | S_IXOTH);
+        servers = start_servers(o);
+        all = server_tables(o);
+#else
+        support::say("reliable_consumer: it was built without libnats-dev or libpq-dev, and cannot "
+                     "use servers\n");
+        return 2;
+#endif
+    }
+    const casualties c = supervise(o, *all, servers.get());
+    const findings f = verify(o, *all);
     print(o, c, f);
+    if (servers) fmt::print("{}\n", servers->summary());
     return verdict(f);
 }
 
@@ -108,7 +131,7 @@ int run_again(options o)
     const waybill::dead_letter::run_report r = reprocess(o);
     fmt::print("dead letters: {}\n", describe(r));
     for (const auto& each : r.failed) fmt::print("  {}\n", describe(each));
-    return verdict(verify(o));
+    return verdict(verify(o, *sqlite_tables(o)));
 }
 
 int do_as_told(int argc, char** argv)
@@ -120,6 +143,9 @@ int do_as_told(int argc, char** argv)
         return end->code;
     }
     const options& o = std::get<options>(asked);
+#ifdef WAYBILL_RELIABLE_CONSUMER_SERVERS
+    if (o.worker && o.at_servers) return work_at_servers(o);
+#endif
     if (o.worker) return work(o);
     if (o.what == command::reprocess) return run_again(o);
     if (o.kafka.empty()) return run(o);

@@ -34,6 +34,12 @@ counts what is in the tables.
   --input FILE     lines that become events; without it a recording of what dpkg does
   --db DIR         keeps log and tables there, and goes on with what is there; without it they are in
                    a temporary folder
+  --log nats: --store postgres:
+                   the log in a stream of NATS JetStream, the tables in PostgreSQL: servers of its own,
+                   or nats://HOST:PORT and postgres://...
+  --cluster        three nodes of NATS with a replicated stream, and a PostgreSQL server with a
+                   synchronous standby. --kill then also kills, in turn, a node, the leader of the
+                   stream, and the primary
   --from kafka     Kafka instead, with a mock cluster of its own; or kafka://HOST:PORT. Three members of
                    a group, at least once, through a crash and an outage
   --help           this
@@ -64,6 +70,11 @@ constexpr count_option counts[] = {
     {"--seed", &options::seed, 0, ~std::uint64_t{0}},
 };
 
+bool has_address(const std::string& value, std::string_view scheme)
+{
+    return value.starts_with(scheme) && value.size() > scheme.size();
+}
+
 /// Sets an option that takes a value; what is wrong with it, if anything.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
@@ -74,6 +85,16 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
         if (value == "kafka") o.kafka = "mock";
         else if (value.starts_with(scheme) && value.size() > scheme.size()) o.kafka = value.substr(scheme.size());
         else return wrong(fmt::format("--from {}: kafka or kafka://HOST:PORT is expected", value));
+    }
+    if (name == "--log") {
+        if (value != "nats:" && !has_address(value, "nats://"))
+            return wrong(fmt::format("--log {}: nats: or nats://HOST:PORT is expected", value));
+        o.log = value;
+    }
+    if (name == "--store") {
+        if (value != "postgres:" && !has_address(value, "postgres://") && !has_address(value, "postgresql://"))
+            return wrong(fmt::format("--store {}: postgres: or postgres://... is expected", value));
+        o.store = value;
     }
     if (name == "--worker") {
         o.worker = support::number_in(value);
@@ -95,7 +116,10 @@ bool takes_value(std::string_view name)
     for (const count_option& c : counts) {
         if (name == c.name) return true;
     }
-    return name == "--input" || name == "--db" || name == "--from" || name == "--worker";
+    for (const std::string_view each : {"--input", "--db", "--from", "--log", "--store", "--worker"}) {
+        if (name == each) return true;
+    }
+    return false;
 }
 
 }  // namespace
@@ -110,7 +134,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
             o.what = command::reprocess;
             continue;
         }
-        for (const std::string_view its : {"--workers", "--kill", "--poison", "--batch", "--db"}) {
+        for (const std::string_view its : {"--workers", "--kill", "--poison", "--batch", "--db", "--log", "--store", "--cluster"}) {
             if (name == its) of_sqlite = its;
         }
         if (name == "--help" || name == "-h") {
@@ -118,6 +142,10 @@ std::variant<options, ending> options_in(int argc, char** argv)
         }
         if (name == "--poison") {
             o.poison = true;
+        } else if (name == "--cluster") {
+            o.cluster = true;
+        } else if (name == "--servers") {
+            o.at_servers = true;
         } else if (name == "--kill") {
             o.kill_for = 10;
             const auto seconds = i + 1 < argc ? support::number_in(argv[i + 1]) : std::nullopt;
@@ -141,7 +169,15 @@ std::variant<options, ending> options_in(int argc, char** argv)
         return wrong("--kill, --poison and --from do not belong to reprocess");
     }
     if (!o.kafka.empty() && !of_sqlite.empty()) {
-        return wrong(fmt::format("{} is for the log in SQLite, and not for Kafka", of_sqlite));
+        return wrong(fmt::format("{} is not for --from kafka", of_sqlite));
+    }
+    if (o.log.empty() != o.store.empty()) {
+        return wrong(o.log.empty() ? "--store postgres: needs --log nats:"
+                                   : "--log nats: needs --store postgres:");
+    }
+    if (o.cluster && o.log.empty() && !o.at_servers) return wrong("--cluster needs --log nats: --store postgres:");
+    if (o.what == command::reprocess && !o.log.empty()) {
+        return wrong("reprocess is for the tables in SQLite, and not for --log and --store");
     }
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;

@@ -24,6 +24,9 @@ struct options {
     std::string input{};  ///< Lines that become events.
     std::string db{};     ///< Empty: a temporary folder.
     std::string kafka{};  ///< Not empty: Kafka at this address; "mock" is a cluster in the process.
+    std::string log{};    ///< Not empty: the log is at this address; "nats:" is a server of its own.
+    std::string store{};  ///< The tables of such a log; "postgres:" is a server of its own.
+    bool cluster = false;  ///< Three nodes of NATS, and a standby of PostgreSQL.
     std::uint64_t workers = 3;
     std::uint64_t partitions = 8;
     std::uint64_t batch = 50;
@@ -33,6 +36,7 @@ struct options {
 
     // Between the program and its workers; not in --help.
     std::optional<std::uint64_t> worker{};  ///< --worker N: be this one.
+    bool at_servers = false;                ///< --servers: with the addresses in the folder.
 };
 
 /// What ends the program at once.

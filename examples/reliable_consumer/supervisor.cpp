@@ -10,20 +10,20 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sys/wait.h>
 
 #include <fmt/format.h>
 
-#include "../engines/sqlite_store.hpp"
 #include "../support/cleanup.hpp"
 #include "../support/program.hpp"
 #include "../support/worker_page.hpp"
-#include "event_log.hpp"
 #include "files.hpp"
 #include "ledger.hpp"
 #include "phases.hpp"
@@ -52,12 +52,22 @@ pid_t start(const options& o, std::uint64_t number)
     std::vector<std::string> words{"reliable_consumer", "--worker", std::to_string(number),
                                    "--db", o.db, "--partitions", std::to_string(o.partitions),
                                    "--batch", std::to_string(o.batch)};
+    if (!o.log.empty()) words.emplace_back("--servers");
+    if (o.cluster) words.emplace_back("--cluster");
     // SIGTERM may come before the process handles it: work() unblocks the signal.
     return support::start_process(std::move(words), {.blocks_sigterm = true});
 }
 
-/// Longer than any step of a run without kills.
-constexpr auto longest_standstill = 10s;
+/// The times of a run. Servers need some seconds to elect a leader, or to connect again.
+struct pace {
+    std::chrono::seconds longest_standstill;  // longer than any step of a run without kills
+    std::chrono::milliseconds first_kill;
+    std::chrono::milliseconds least_pause;  // between two kills of workers
+    std::chrono::milliseconds most_pause;
+    std::chrono::milliseconds look;
+};
+constexpr pace of_files{10s, 300ms, 10ms, 120ms, 20ms};
+constexpr pace of_servers{60s, 2s, 500ms, 3s, 100ms};
 
 struct worker {
     pid_t pid = -1;
@@ -66,7 +76,8 @@ struct worker {
 
 class worker_group {
 public:
-    explicit worker_group(const options& o) : o_(o), phases_(phases_in(o))
+    worker_group(const options& o, const pace& times)
+        : o_(o), longest_standstill_(times.longest_standstill), phases_(phases_in(o))
     {
         for (std::uint64_t n = 0; n != o.workers; ++n) workers_.push_back(started(n));
     }
@@ -141,14 +152,14 @@ public:
     void dismiss()
     {
         for (const worker& w : workers_) kill(w.pid, SIGTERM);
-        const auto until = clock::now() + longest_standstill;
+        const auto until = clock::now() + longest_standstill_;
         for (std::size_t n = 0; n != workers_.size(); ++n) {
             int status = 0;
             while (support::wait_for(workers_[n].pid, &status, WNOHANG) == 0) {
                 if (clock::now() > until) {
                     throw support::complaint(
                         fmt::format("worker {} has not ended {} s after it was told to; {}", n,
-                                    longest_standstill.count(), reported()));
+                                    longest_standstill_.count(), reported()));
                 }
                 std::this_thread::sleep_for(1ms);
             }
@@ -174,119 +185,114 @@ private:
     }
 
     const options& o_;
+    std::chrono::seconds longest_standstill_;
     phases phases_;
     std::vector<worker> workers_;
 };
 
-/// How much of the log is not done yet.
-class backlog {
-public:
-    backlog(const options& o, event_log& log, engines::sqlite_store& store)
-        : partitions_(o.partitions), log_(log), store_(store)
-    {
-    }
+/// The versions of each lease that has an owner: of its row, and of the row of its owner. One of them
+/// changes when the lease is renewed or taken.
+using lease_versions = std::map<waybill::partition_key, std::pair<std::uint64_t, std::uint64_t>>;
 
-    [[nodiscard]] std::uint64_t left()
-    {
-        std::uint64_t behind = 0;
-        for (std::uint64_t p = 0; p != partitions_; ++p) {
-            const auto stored = store_.load(key_of(p));
-            if (!stored) throw support::complaint("a checkpoint cannot be read: " + stored.error().text);
-            const std::uint64_t at = *stored ? (*stored)->at.sequence : 0;
-            behind += log_.extent_of(p).last - at;
-        }
-        return behind;
-    }
-
-private:
-    std::uint64_t partitions_;
-    event_log& log_;
-    engines::sqlite_store& store_;
-};
-
-/// The version of each lease, which changes when it is renewed or taken.
-std::map<std::string, std::uint64_t> leases_in(engines::database& sink)
+std::optional<lease_versions> versions_in(tables& all)
 {
-    std::map<std::string, std::uint64_t> versions;
-    engines::statement all(sink, "SELECT part, version FROM leases");
-    all.each([&] { versions[all.bytes(0)] = all.size(1); });
+    const auto rows = all.leases();
+    if (!rows) return {};
+    lease_versions versions;
+    for (const waybill::lease& l : rows->leases) {
+        if (l.owner.none()) continue;
+        auto& [row, heartbeat] = versions[l.key];
+        row = l.version;
+        for (const auto& o : rows->owners) {
+            if (o.owner == l.owner) heartbeat = o.version;
+        }
+    }
     return versions;
 }
 
-/// Who is dead gives nothing back: what he has left is waited for until somebody else has taken it.
-void wait_for_living_owners(engines::database& sink, worker_group& workers, casualties& c)
+/// A dead owner gives nothing back: its leases are waited for until another owner has taken them.
+void wait_for_living_owners(tables& all, worker_group& workers, server_faults* servers,
+                            const pace& times, casualties& c)
 {
-    const auto before = leases_in(sink);
-    const auto until = clock::now() + 20s;
-    const auto left_alone = [&] {
-        const auto now = leases_in(sink);
-        return std::any_of(before.begin(), before.end(), [&](const auto& lease) {
-            const auto found = now.find(lease.first);
-            return found != now.end() && found->second == lease.second;
-        });
-    };
-    while (left_alone() && clock::now() < until) {
+    std::optional<lease_versions> before;
+    const auto until = clock::now() + 2 * times.longest_standstill;
+    while (clock::now() < until) {
+        if (servers != nullptr) servers->step(false);
         workers.look(c);
-        std::this_thread::sleep_for(5ms);
+        const auto now = versions_in(all);
+        if (now && before) {
+            std::erase_if(*before, [&](const auto& lease) {
+                const auto found = now->find(lease.first);
+                return found == now->end() || found->second != lease.second;
+            });
+            if (before->empty()) return;
+        }
+        if (!before) before = now;
+        std::this_thread::sleep_for(times.look / 4);
     }
 }
 
 /// Throws a failure of the workers if nothing moves any more.
-void expect_progress(support::standstill& nothing, std::uint64_t left, worker_group& workers)
+void expect_progress(support::standstill& nothing, std::uint64_t left, worker_group& workers,
+                     const pace& times)
 {
     nothing.look(left);
     if (nothing.moved()) workers.forget();
-    if (nothing.stood() < longest_standstill) return;
+    if (nothing.stood() < times.longest_standstill) return;
     throw support::complaint(
         fmt::format("nothing has moved for {} s, and {} sequence numbers of the log are left; {}",
-                    longest_standstill.count(), support::grouped(left), workers.reported()));
+                    times.longest_standstill.count(), support::grouped(left), workers.reported()));
 }
 
 }  // namespace
 
-casualties supervise(const options& o)
+casualties supervise(const options& o, tables& all, server_faults* servers)
 {
+    const pace& times = o.log.empty() ? of_files : of_servers;
     std::vector<std::string> lines = lines_of(o);
     if (o.poison) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2), std::string(poison));
-    event_log log(log_in(o));
-    engines::database sink(sink_in(o));
-    engines::sqlite_store store(sink);
-    const ledger tables(sink);
     const auto feed = [&] {
-        log.append(lines, [&](const std::string& line) { return partition_of(line, o.partitions); });
-        if (o.poison) std::erase(lines, poison);  // once is enough
+        // Once is enough for the poison.
+        if (all.append(lines) && o.poison) std::erase(lines, poison);
     };
 
     const auto begun = clock::now();
     const auto kill_until = begun + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(o.kill_for));
-    backlog behind(o, log, store);
-    if (behind.left() == 0) feed();
+    if (all.left() == std::uint64_t{0}) feed();
     casualties c;
-    worker_group all(o);
+    worker_group workers(o, times);
     std::mt19937_64 dice(o.seed);
-    auto next_kill = begun + 300ms;
+    const auto random_pause = [&] {
+        const auto us = [](auto t) { return std::chrono::microseconds(t).count(); };
+        return std::chrono::microseconds(std::uniform_int_distribution<std::int64_t>(
+            us(times.least_pause), us(times.most_pause))(dice));
+    };
+    auto next_kill = begun + times.first_kill;
     auto next_look = begun;
     support::standstill nothing;
+    std::uint64_t last_left = 0;
     for (;;) {
-        all.look(c);
+        workers.look(c);
         const auto now = clock::now();
+        if (servers != nullptr) servers->step(now < kill_until && now >= begun + times.first_kill);
         if (now < kill_until && now >= next_kill) {
-            all.kill_one(dice);
-            next_kill = now + std::chrono::microseconds(std::uniform_int_distribution<int>(10'000, 120'000)(dice));
+            workers.kill_one(dice);
+            next_kill = now + random_pause();
         }
         if (now >= next_look) {
-            const std::uint64_t left = behind.left();
-            if (now < kill_until && left < 2 * lines.size()) feed();
-            else if (left == 0) break;
+            const std::optional<std::uint64_t> left = all.left();
+            if (left && now < kill_until && *left < 2 * lines.size()) feed();
+            else if (left == std::uint64_t{0} && (servers == nullptr || servers->whole())) break;
             if (now < kill_until) nothing = {};
-            expect_progress(nothing, left, all);
-            next_look = now + 20ms;
+            last_left = left.value_or(last_left);
+            if (last_left != 0) expect_progress(nothing, last_left, workers, times);
+            next_look = now + times.look;
         }
         std::this_thread::sleep_for(2ms);
     }
     c.seconds = std::chrono::duration<double>(clock::now() - begun).count();
-    wait_for_living_owners(sink, all, c);
-    all.dismiss();
+    wait_for_living_owners(all, workers, servers, times, c);
+    workers.dismiss();
     return c;
 }
 

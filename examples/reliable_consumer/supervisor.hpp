@@ -6,10 +6,29 @@
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_SUPERVISOR_HPP
 
 #include <cstdint>
+#include <string>
 
 #include "options.hpp"
+#include "tables.hpp"
 
 namespace reliable_consumer {
+
+/// The servers of a run, if it has any of its own.
+class server_faults {
+public:
+    server_faults() = default;
+    server_faults(const server_faults&) = delete;
+    server_faults& operator=(const server_faults&) = delete;
+    virtual ~server_faults() = default;
+
+    /// To be called often. Continues repairs and, if `may_kill`, kills the next server when its
+    /// time has come.
+    virtual void step(bool may_kill) = 0;
+    /// True if no server is down.
+    [[nodiscard]] virtual bool whole() = 0;
+    /// One line: the servers that were killed.
+    [[nodiscard]] virtual std::string summary() const = 0;
+};
 
 /// What became of the workers.
 struct casualties {
@@ -20,8 +39,9 @@ struct casualties {
 };
 
 /// Runs until every event of the log is done and all workers have given back what they had. With
-/// kills the log is fed anew as long as they last. `o.db` is a folder that exists.
-[[nodiscard]] casualties supervise(const options& o);
+/// kills the log is fed anew as long as they last. `o.db` is a folder that exists. `servers` may be
+/// null.
+[[nodiscard]] casualties supervise(const options& o, tables& all, server_faults* servers);
 
 }  // namespace reliable_consumer
 

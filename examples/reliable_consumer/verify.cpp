@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "../engines/sqlite.hpp"
-#include "files.hpp"
 #include "ledger.hpp"
 
 namespace reliable_consumer {
@@ -43,7 +41,7 @@ private:
 
 class audit {
 public:
-    explicit audit(const options& o) : o_(o), log_(log_in(o)), sink_(sink_in(o)) {}
+    audit(const options& o, tables& all) : o_(o), all_(all) {}
 
     findings run()
     {
@@ -57,16 +55,13 @@ private:
     {
         partition_row row;
         std::map<std::uint64_t, fate> log;  // by sequence
-        judge j(is_repaired(sink_));
-        engines::statement read(log_, "SELECT sequence, body FROM log WHERE part = ? ORDER BY sequence");
-        for (read.query(p); read.step();) log.emplace(read.size(0), j.fate_of(read.text(1)));
+        judge j(all_.repaired());
+        for (const event& e : all_.events(p)) log.emplace(e.sequence, j.fate_of(e.body));
         row.events = log.size();
 
         std::set<std::uint64_t> applied;
         std::uint64_t last = 0;
-        engines::statement effects(sink_, "SELECT sequence FROM effects WHERE part = ? ORDER BY n");
-        for (effects.query(p); effects.step();) {
-            const std::uint64_t sequence = effects.size(0);
+        for (const std::uint64_t sequence : all_.effects(p)) {
             if (!applied.insert(sequence).second) ++f_.doubled;
             const auto there = log.find(sequence);
             if (there != log.end() && there->second == fate::either) continue;
@@ -75,13 +70,11 @@ private:
         }
         row.applied = applied.size();
 
-        const std::string part = std::to_string(p);
         std::set<std::uint64_t> dead;
-        engines::statement letters(sink_, "SELECT sequence, reason, body FROM dead_letters WHERE part = ?");
-        for (letters.query(std::string_view(part)); letters.step();) {
-            dead.insert(letters.size(0));
-            if (letters.text(1).empty() || letters.text(2).empty()) {
-                complain(fmt::format("dead letter {}/{} lacks its reason or its body", p, letters.size(0)));
+        for (const tables::letter& l : all_.dead_letters(p)) {
+            dead.insert(l.sequence);
+            if (l.reason.empty() || l.body.empty()) {
+                complain(fmt::format("dead letter {}/{} lacks its reason or its body", p, l.sequence));
             }
         }
         row.dead = dead.size();
@@ -101,24 +94,21 @@ private:
             complain(fmt::format("partition {} has what is not in its log", p));
         }
 
-        engines::statement position(sink_, "SELECT sequence FROM checkpoints WHERE part = ?");
-        row.position = static_cast<std::uint64_t>(position.number(std::string_view(part)).value_or(0));
+        row.position = all_.position(p);
         if (!log.empty() && row.position != log.rbegin()->first) {
             complain(fmt::format("the checkpoint of partition {} is {}, its log ends at {}", p,
                                  row.position, log.rbegin()->first));
         }
-        owners(p, part, row);
+        owners(p, row);
         f_.partitions.push_back(row);
     }
 
-    void owners(std::uint64_t p, const std::string& part, partition_row& row)
+    void owners(std::uint64_t p, partition_row& row)
     {
-        engines::statement lease(sink_, "SELECT epoch, owner FROM leases WHERE part = ?");
-        for (lease.query(std::string_view(part)); lease.step();) {
-            row.owners = lease.size(0);
-            if (!lease.text(1).empty()) {
-                complain(fmt::format("partition {} was not given back by {}", p, lease.text(1)));
-            }
+        const tables::lease l = all_.lease_of(p);
+        row.owners = l.epoch;
+        if (!l.owner.empty()) {
+            complain(fmt::format("partition {} was not given back by {}", p, l.owner));
         }
         if (row.owners == 0) complain(fmt::format("partition {} never had an owner", p));
     }
@@ -126,12 +116,10 @@ private:
     /// The second effect of an event: its package's sum.
     void sums()
     {
-        engines::statement all(sink_, "SELECT sum(events) FROM packages");
-        engines::statement lines(sink_, "SELECT count(*) FROM effects");
-        const auto summed = all.number().value_or(0);
-        const auto counted = lines.number().value_or(0);
-        if (summed != counted) {
-            complain(fmt::format("{} lines are in the ledger, and its sums come to {}", counted, summed));
+        const tables::sums s = all_.count();
+        if (s.events != s.lines) {
+            complain(fmt::format("{} lines are in the ledger, and its sums come to {}", s.lines,
+                                 s.events));
         }
     }
 
@@ -141,13 +129,12 @@ private:
     }
 
     const options& o_;
-    engines::database log_;
-    engines::database sink_;
+    tables& all_;
     findings f_{};
 };
 
 }  // namespace
 
-findings verify(const options& o) { return audit(o).run(); }
+findings verify(const options& o, tables& all) { return audit(o, all).run(); }
 
 }  // namespace reliable_consumer

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "options.hpp"
+#include "tables.hpp"
 
 namespace reliable_consumer {
 
@@ -29,8 +30,8 @@ struct findings {
     std::vector<std::string> wrong{};  ///< All that must not be, in words.
 };
 
-/// Reads log and tables anew, with SQL of its own.
-[[nodiscard]] findings verify(const options& o);
+/// Reads the log and all tables anew.
+[[nodiscard]] findings verify(const options& o, tables& all);
 
 }  // namespace reliable_consumer
 

@@ -108,7 +108,14 @@ refuses '--workers 33: a number from 1 to 32' --workers 33
 refuses '--batch -1: a number from 1' --batch -1
 refuses 'there is no option --batches' --batches 3
 refuses '--kill 0: 1 to 3600 seconds' --kill 0
-refuses '--kill is for the log in SQLite' --from kafka --kill 3
+refuses '--kill is not for --from kafka' --from kafka --kill 3
+refuses '--log nats: needs --store postgres:' --log nats:
+refuses '--store postgres: needs --log nats:' --store postgres:
+refuses '--cluster needs --log nats: --store postgres:' --cluster
+refuses '--log nuts: nats: or nats://HOST:PORT is expected' --log nuts:
+refuses '--log nats://: nats: or nats://HOST:PORT is expected' --log nats:// --store postgres:
+refuses '--store mysql: postgres: or postgres://... is expected' --log nats: --store mysql:
+refuses 'reprocess is for the tables in SQLite' reprocess --db "$work/db" --log nats: --store postgres:
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
 "$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
 grep -qF 'there is no file /nowhere' "$work/out" || fail "it does not say what is not there: $(cat "$work/out")"
