@@ -53,10 +53,20 @@ public:
         std::string body{};
     };
 
+    /// The longest waits of a read.
+    struct waits {
+        std::chrono::milliseconds idle{100};     ///< For the next event.
+        std::chrono::milliseconds reply{2'000};  ///< For a broker that does not respond.
+    };
+
     /// Throws kafka_error if librdkafka refuses the settings. Does not wait for a connection.
-    kafka_log(kafka_settings s, std::string topic)
+    kafka_log(kafka_settings s, std::string topic) : kafka_log(std::move(s), std::move(topic), {})
+    {
+    }
+    kafka_log(kafka_settings s, std::string topic, waits w)
         : topic_(std::move(topic)),
-          k_(new_kafka(RD_KAFKA_CONSUMER, without_group(s).made()), &rd_kafka_destroy),
+          waits_(w),
+          k_(new_kafka(RD_KAFKA_CONSUMER, without_group(s, w).made()), &rd_kafka_destroy),
           t_(rd_kafka_topic_new(k_.get(), topic_.c_str(), nullptr), &rd_kafka_topic_destroy)
     {
         if (!t_) throw kafka_error(topic_ + ": " + rd_kafka_err2str(rd_kafka_last_error()));
@@ -72,7 +82,7 @@ public:
     [[nodiscard]] waybill::result<std::vector<std::string>> partitions()
     {
         const rd_kafka_metadata_t* found = nullptr;
-        const auto e = rd_kafka_metadata(k_.get(), 0, t_.get(), &found, ms(answer_within));
+        const auto e = rd_kafka_metadata(k_.get(), 0, t_.get(), &found, ms(waits_.reply));
         if (e != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(nowhere, "metadata", e);
         const std::unique_ptr<const rd_kafka_metadata_t, decltype(&rd_kafka_metadata_destroy)> all(
             found, &rd_kafka_metadata_destroy);
@@ -100,19 +110,19 @@ public:
         if (!f.events && !start(*number, f, next_of(f.last)))
             return failed(*number, "fetch", rd_kafka_last_error());
 
-        rd_kafka_resp_err_t e = take(f, max_count, patience, any_end, events);
+        rd_kafka_resp_err_t e = take(f, max_count, waits_.idle, any_end, events);
         if (!events.empty()) return taken(*number, f, e, std::move(events));
         if (is_usual(e)) {
-            const auto found = extent_of(*number);
-            if (!found) return waybill::unexpected(found.error());
-            if (!is_before(f, *found)) return events;
+            const auto end = offset_of(*number, RD_KAFKA_OFFSET_END);
+            if (!end) return waybill::unexpected(end.error());
+            if (!is_before(f, *end)) return events;
             // There are events, or markers of transactions, that are not fetched yet.
-            e = take(f, max_count, answer_within, found->end, events);
+            e = take(f, max_count, waits_.reply, *end, events);
         }
         if (is_out_of_range(e)) {
             stop(*number, f);
             if (auto why = start_at_first_left(*number, f)) return waybill::unexpected(*why);
-            e = take(f, max_count, answer_within, any_end, events);
+            e = take(f, max_count, waits_.reply, any_end, events);
         }
         return taken(*number, f, e, std::move(events));
     }
@@ -123,14 +133,16 @@ public:
     {
         const std::optional<std::int32_t> number = number_in(partition);
         if (!number) return no_number(partition);
-        const auto found = extent_of(*number);
-        if (!found) return waybill::unexpected(found.error());
+        const auto first = offset_of(*number, RD_KAFKA_OFFSET_BEGINNING);
+        if (!first) return waybill::unexpected(first.error());
+        const auto end = offset_of(*number, RD_KAFKA_OFFSET_END);
+        if (!end) return waybill::unexpected(end.error());
         std::optional<waybill::position> last;
-        if (found->begin >= found->end) return last;
-        last = waybill::position{static_cast<std::uint64_t>(found->end - 1), {}};
+        if (*first >= *end) return last;
+        last = waybill::position{static_cast<std::uint64_t>(*end - 1), {}};
         const auto f = fetches_.find(*number);
+        if (f == fetches_.end() || !has_reached(f->second, *end)) return last;
         // All up to the end was fetched, and the events of it were returned.
-        if (f == fetches_.end() || !f->second.end || *f->second.end < found->end) return last;
         if (!f->second.last) return std::optional<waybill::position>{};
         last->sequence = std::min(last->sequence, *f->second.last);
         return last;
@@ -143,8 +155,6 @@ private:
     static constexpr std::int32_t nowhere = -1;
     static constexpr std::int64_t any_end = 0;
     static constexpr std::uint64_t max_events = 10'000;  ///< Of one read.
-    static constexpr std::chrono::milliseconds patience{100};
-    static constexpr std::chrono::milliseconds answer_within{2'000};
     static constexpr std::chrono::seconds unused_for{60};
 
     /// A partition that librdkafka fetches.
@@ -155,19 +165,13 @@ private:
         clock::time_point used{};
     };
 
-    /// The offset of the first record of a partition, and the one after the last.
-    struct extent {
-        std::int64_t begin = 0;
-        std::int64_t end = 0;
-    };
-
-    static kafka_settings& without_group(kafka_settings& s)
+    static kafka_settings& without_group(kafka_settings& s, const waits& w)
     {
         s.set("group.id", "").set("enable.auto.commit", "false").set("auto.commit.enable", "false");
         s.set("enable.auto.offset.store", "false").set("auto.offset.reset", "error");
         s.set("enable.partition.eof", "true").set("isolation.level", "read_committed");
         // The fetch of one partition waits for the previous one of the same broker.
-        return s.set_default("fetch.wait.max.ms", std::to_string(patience.count()));
+        return s.set_default("fetch.wait.max.ms", std::to_string(w.idle.count()));
     }
 
     [[nodiscard]] static int ms(std::chrono::milliseconds t) noexcept
@@ -197,12 +201,16 @@ private:
         return static_cast<std::int64_t>(std::min<std::uint64_t>(*last, INT64_MAX - 1) + 1);
     }
 
-    /// True if records of the partition are not fetched yet.
-    [[nodiscard]] static bool is_before(const fetch& f, const extent& e)
+    [[nodiscard]] static bool has_reached(const fetch& f, std::int64_t end)
     {
-        if (e.begin >= e.end || (f.end && *f.end >= e.end)) return false;
-        // A position after the end is a fault, which the fetch reports.
-        return next_of(f.last) != e.end;
+        return f.end && *f.end >= end;
+    }
+
+    /// True if records before `end` are not fetched yet, or the position is after `end`: then the
+    /// fetch will fail.
+    [[nodiscard]] static bool is_before(const fetch& f, std::int64_t end)
+    {
+        return !has_reached(f, end) && (f.last ? next_of(f.last) : 0) != end;
     }
 
     [[nodiscard]] static bool is_usual(rd_kafka_resp_err_t e) noexcept
@@ -247,17 +255,18 @@ private:
     /// Continues after events that were removed. Otherwise, returns a fault.
     [[nodiscard]] std::optional<waybill::fault> start_at_first_left(std::int32_t number, fetch& f)
     {
-        const auto found = extent_of(number);
-        if (!found) return found.error();
+        const auto first = offset_of(number, RD_KAFKA_OFFSET_BEGINNING);
+        if (!first) return first.error();
+        const auto end = offset_of(number, RD_KAFKA_OFFSET_END);
+        if (!end) return end.error();
         const std::int64_t next = f.last ? next_of(f.last) : 0;
-        if (next > found->end) {
+        if (next > *end) {
             return waybill::infrastructure(
                 place(number) + "position " + std::to_string(*f.last) + " is after the end, " +
-                std::to_string(found->end) +
-                "; if the topic was created anew, rewind the checkpoint");
+                std::to_string(*end) + "; if the topic was created anew, rewind the checkpoint");
         }
         // The first offset may grow meanwhile: then the fetch fails again, and so does the read.
-        if (!start(number, f, std::max(next, found->begin)))
+        if (!start(number, f, std::max(next, *first)))
             return failed(number, "fetch", rd_kafka_last_error()).error();
         return {};
     }
@@ -309,13 +318,19 @@ private:
         return events;
     }
 
-    [[nodiscard]] waybill::result<extent> extent_of(std::int32_t number)
+    /// The offset of the first record, or of the one after the last: `which` takes the place of a
+    /// time. rd_kafka_query_watermark_offsets of librdkafka 2.0.2 waits forever for a broker that
+    /// is down.
+    [[nodiscard]] waybill::result<std::int64_t> offset_of(std::int32_t number, std::int64_t which)
     {
-        extent found;
-        const auto e = rd_kafka_query_watermark_offsets(
-            k_.get(), topic_.c_str(), number, &found.begin, &found.end, ms(answer_within));
+        kafka_list list;
+        rd_kafka_topic_partition_t& p = list.add(topic_, number);
+        p.offset = which;
+        rd_kafka_resp_err_t e = rd_kafka_offsets_for_times(k_.get(), list.get(), ms(waits_.reply));
+        if (e == RD_KAFKA_RESP_ERR_NO_ERROR) e = p.err;
         if (e != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(number, "offsets", e);
-        return found;
+        if (p.offset < 0) return failed(number, "offsets", RD_KAFKA_RESP_ERR__TIMED_OUT);
+        return p.offset;
     }
 
     [[nodiscard]] std::string place(std::int32_t number) const
@@ -364,6 +379,7 @@ private:
     }
 
     std::string topic_;
+    waits waits_;
     std::unique_ptr<rd_kafka_t, decltype(&rd_kafka_destroy)> k_;
     std::unique_ptr<rd_kafka_topic_t, decltype(&rd_kafka_topic_destroy)> t_;
     std::map<std::int32_t, fetch> fetches_{};

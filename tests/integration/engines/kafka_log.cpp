@@ -44,10 +44,21 @@ void check(bool holds, const std::string& what)
     if (++failures < 20) std::printf("broken: %s\n", what.c_str());
 }
 
+// Pauses of librdkafka that are shorter than usual.
 engines::kafka_settings settings_of(const engines::kafka_mock& cluster)
 {
-    return {{"bootstrap.servers", cluster.address()}, {"reconnect.backoff.max.ms", "200"}};
+    return {{"bootstrap.servers", cluster.address()},
+            {"reconnect.backoff.ms", "20"},
+            {"reconnect.backoff.max.ms", "200"},
+            {"topic.metadata.refresh.fast.interval.ms", "50"}};
 }
+
+engines::kafka_settings settings_of_log(const engines::kafka_mock& cluster)
+{
+    return settings_of(cluster).set("fetch.wait.max.ms", "10").set("fetch.error.backoff.ms", "20");
+}
+
+constexpr engines::kafka_log::waits short_waits{100ms, 300ms};
 
 void append_to(engines::kafka_feed& feed, std::int32_t partition, std::string body)
 {
@@ -63,8 +74,8 @@ public:
         : address_(cluster.address()),
           topic_(topic),
           padding_(padding),
-          log_(settings_of(cluster), topic),
-          other_(settings_of(cluster), topic),
+          log_(settings_of_log(cluster), topic),
+          other_(settings_of_log(cluster), topic),
           feed_(settings_of(cluster), topic)
     {
     }
@@ -127,12 +138,385 @@ void conforms(engines::kafka_mock& cluster)
     for (const std::string& rule : report.untested) check(false, "untested: " + rule);
 }
 
+// Faults of one partition.
+void has_faults(engines::kafka_mock& cluster)
+{
+    cluster.topic("faults", 2);
+    engines::kafka_log log(settings_of_log(cluster), "faults", short_waits);
+    const auto text_has = [](const auto& r, waybill::fault_kind kind, const std::string& part) {
+        return !r && r.error().kind == kind && r.error().text.find(part) != std::string::npos;
+    };
+    for (const char* name : {"", "x", "1x", "-1", "99999999999"}) {
+        check(text_has(log.read(name, {}, 1), waybill::fault_kind::permanent, "is not a number"),
+              std::string("partition \"") + name + "\" is a permanent fault");
+    }
+    check(text_has(log.read("7", {}, 1), waybill::fault_kind::infrastructure,
+                   "Kafka, topic faults, partition 7: "),
+          "a partition that does not exist is a fault");
+
+    const auto listed = log.partitions();
+    check(listed && *listed == std::vector<std::string>{"0", "1"}, "partitions: 0 and 1");
+    const auto before = steady::now();
+    check(log.read("0", {}, 0).has_value(), "zero events are no fault");
+    const auto nothing = log.read("0", {}, 10);
+    check(nothing && nothing->empty(), "an empty partition has no events");
+    const auto again = log.read("0", {}, 10);
+    check(again && again->empty() && steady::now() - before < 1'500ms,
+          "a read without events does not wait for long");
+    const auto after = log.read("0", position{5, {}}, 10);
+    check(text_has(after, waybill::fault_kind::infrastructure, "position 5 is after the end, 0"),
+          "a position after the end is a fault");
+
+    engines::kafka_feed feed(settings_of(cluster), "faults");
+    for (const char* body : {"a", "b", "c"}) append_to(feed, 0, body);
+    integration::append_marker(cluster.address(), "faults", 0);
+    const auto bound = log.end("0");
+    check(bound && *bound && (*bound)->sequence == 3, "end: at most the offset of the marker");
+    std::string bodies;
+    std::optional<position> at;
+    while (bodies.size() < 3) {
+        const auto some = log.read("0", at, 10);
+        if (!some || some->empty()) break;
+        for (const auto& e : *some) bodies += e.body;
+        at = waybill::position_of(some->back());
+    }
+    check(bodies == "abc" && at && at->sequence == 2, "a marker is not an event");
+    const auto rest = log.read("0", position{2, {}}, 10);
+    const auto exact = log.end("0");
+    check(rest && rest->empty() && exact && *exact && (*exact)->sequence == 2,
+          "end: exact after a read to the end");
+    append_to(feed, 0, "d");
+    const auto next = log.read("0", position{2, {}}, 10);
+    check(next && next->size() == 1 && next->front().sequence == 4, "read: continues after it");
+}
+
+void has_outages()
+{
+    engines::kafka_mock cluster(1);
+    cluster.topic("outage", 1);
+    engines::kafka_log used(settings_of_log(cluster), "outage", short_waits);
+    check(used.read("0", {}, 1).has_value(), "an empty partition");
+    engines::kafka_feed feed(settings_of(cluster), "outage");
+    append_to(feed, 0, "before");
+    cluster.set_down(1);
+    engines::kafka_log unused(settings_of_log(cluster), "outage", short_waits);
+    for (engines::kafka_log* log : {&used, &unused}) {
+        const auto report = waybill::testing::log_outage_conformance(*log);
+        for (const std::string& rule : report.broken) check(false, rule);
+    }
+    const auto begun = steady::now();
+    check(!used.read("0", {}, 1) && steady::now() - begun < 1s, "a fault comes within 1 s");
+    cluster.set_up(1);
+    std::optional<std::string> body;
+    for (int n = 0; n != 50 && !body; ++n) {
+        const auto events = used.read("0", {}, 1);
+        if (events && !events->empty()) body = events->front().body;
+    }
+    check(body == "before", "after an outage, the events are returned");
+}
+
+constexpr std::int32_t partitions = 8;
+constexpr std::int32_t brokers = 3;
+constexpr std::uint64_t events = 20'000;
+const std::string topic = "orders";
+
+// The bodies of a partition by offset, as they are seen first.
+class contents {
+public:
+    bool agrees(std::int32_t partition, std::uint64_t offset, const std::string& body)
+    {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::optional<std::string>>& all = bodies_[static_cast<std::size_t>(partition)];
+        if (all.size() <= offset) all.resize(offset + 1);
+        if (!all[offset]) all[offset] = body;
+        return *all[offset] == body;
+    }
+    std::uint64_t size(std::int32_t partition)
+    {
+        const std::lock_guard lock(mutex_);
+        return bodies_[static_cast<std::size_t>(partition)].size();
+    }
+
+private:
+    std::mutex mutex_;
+    std::array<std::vector<std::optional<std::string>>, partitions> bodies_{};
+};
+
+// Appends its share of the events, in lists, within about `takes`.
+void feed_partitions(const engines::kafka_settings& s, std::int32_t first, std::int32_t step,
+                     std::chrono::milliseconds takes, contents& known)
+{
+    engines::kafka_feed feed(s, topic);
+    constexpr std::uint64_t lists = 50;
+    const std::uint64_t of_list = events / lists / static_cast<std::uint64_t>(step);
+    std::uint64_t number = 0;
+    for (std::uint64_t n = 0; n != lists; ++n) {
+        std::vector<engines::kafka_feed::record> list;
+        for (std::uint64_t r = 0; r != of_list; ++r) {
+            const std::int32_t p = (first + step * static_cast<std::int32_t>(number)) % partitions;
+            list.push_back({p, {}, std::to_string(first) + ':' + std::to_string(++number)});
+        }
+        const auto offsets = feed.append(list, 60s);
+        if (!offsets) return check(false, offsets.error().text);
+        for (std::size_t r = 0; r != list.size(); ++r) {
+            const auto offset = static_cast<std::uint64_t>((*offsets)[r]);
+            check(known.agrees(list[r].partition, offset, list[r].body),
+                  "an event is at the offset of its acknowledgement");
+        }
+        std::this_thread::sleep_for(takes / lists);
+    }
+}
+
+struct injected {
+    int outages = 0;
+    int moves = 0;
+    int refusals = 0;
+};
+
+class saboteur {
+public:
+    saboteur(engines::kafka_mock& cluster, std::uint64_t seed) : cluster_(cluster), dice_(seed) {}
+
+    void step()
+    {
+        const int what = below(4);
+        if (what == 0) {
+            const int broker = 1 + below(brokers);
+            cluster_.set_down(broker);
+            const bool two = below(4) == 0;
+            if (two) cluster_.set_down(broker % brokers + 1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(50 + below(400)));
+            cluster_.set_up(broker);
+            if (two) cluster_.set_up(broker % brokers + 1);
+            ++done_.outages;
+        } else if (what == 1) {
+            for (int n = 0; n != 4; ++n)
+                cluster_.set_leader({topic, below(partitions)}, 1 + below(brokers));
+            ++done_.moves;
+        } else {
+            refuse();
+            ++done_.refusals;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20 + below(150)));
+    }
+    [[nodiscard]] const injected& done() const { return done_; }
+
+private:
+    int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(dice_); }
+
+    void refuse()
+    {
+        static const std::vector<rd_kafka_resp_err_t> of_fetch{
+            RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+            RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+            RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+            RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR,
+            RD_KAFKA_RESP_ERR_UNKNOWN,
+            RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+            RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH,
+            RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+            RD_KAFKA_RESP_ERR_INVALID_MSG,
+            RD_KAFKA_RESP_ERR__TRANSPORT};
+        static const std::vector<rd_kafka_resp_err_t> of_produce{
+            RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+            RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT};
+        static const std::vector<rd_kafka_resp_err_t> of_metadata{
+            RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+            RD_KAFKA_RESP_ERR__TRANSPORT};
+        const int kind = below(6);
+        const std::int16_t request = kind == 0 ? 3 : kind == 1 ? 2 : kind == 2 ? 0 : 1;
+        const auto& from = request == 3 ? of_metadata : request == 0 ? of_produce : of_fetch;
+        std::vector<rd_kafka_resp_err_t> errors;
+        for (int n = 1 + below(4); n != 0; --n)
+            errors.push_back(from[static_cast<std::size_t>(below(static_cast<int>(from.size())))]);
+        cluster_.refuse(request, errors);
+    }
+
+    engines::kafka_mock& cluster_;
+    std::mt19937_64 dice_;
+    injected done_{};
+};
+
+struct record_of_reader {
+    std::uint64_t events = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t sent_back = 0;
+    std::map<std::string, std::uint64_t> faults{};
+};
+
+// Reads all partitions until `ends` is known and reached.
+class reader {
+public:
+    reader(const engines::kafka_settings& s, std::uint64_t seed, contents& known)
+        : log_(s, topic, {100ms, 500ms}), known_(known), dice_(seed)
+    {
+    }
+
+    void run(const std::atomic<bool>& is_fed)
+    {
+        const auto until = steady::now() + 90s;
+        while (!(is_fed && is_at_end())) {
+            const auto p = static_cast<std::int32_t>(below(partitions));
+            read(p, !is_fed);
+            if (steady::now() < until) continue;
+            return check(false, "a reader reads all events within 90 s");
+        }
+    }
+    [[nodiscard]] const record_of_reader& record() const { return record_; }
+
+private:
+    std::uint64_t below(std::uint64_t n)
+    {
+        return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(dice_);
+    }
+
+    bool is_at_end()
+    {
+        for (std::int32_t p = 0; p != partitions; ++p) {
+            if (next_[static_cast<std::size_t>(p)] < known_.size(p)) return false;
+        }
+        return true;
+    }
+
+    void read(std::int32_t p, bool goes_back)
+    {
+        std::uint64_t& next = next_[static_cast<std::size_t>(p)];
+        if (goes_back && next != 0 && below(8) == 0) {
+            next = below(10) == 0 ? 0 : next - below(std::min<std::uint64_t>(next, 300) + 1);
+            ++record_.sent_back;
+        }
+        std::optional<position> after;
+        if (next != 0) after = position{next - 1, {}};
+        ++record_.reads;
+        const auto found = log_.read(std::to_string(p), after, 1 + below(400));
+        if (!found) {
+            const std::string& text = found.error().text;
+            check(found.error().kind == waybill::fault_kind::infrastructure, text);
+            check(text.starts_with("Kafka, topic orders, partition " + std::to_string(p)), text);
+            ++record_.faults[text.substr(text.find(": ") + 2)];
+            return;
+        }
+        for (const auto& e : *found) {
+            check(e.sequence == next, "partition " + std::to_string(p) + ": offset " +
+                                          std::to_string(e.sequence) + " instead of " +
+                                          std::to_string(next));
+            check(known_.agrees(p, e.sequence, e.body), "an event is the same at each read");
+            next = e.sequence + 1;
+            ++record_.events;
+        }
+    }
+
+    engines::kafka_log log_;
+    contents& known_;
+    std::mt19937_64 dice_;
+    std::array<std::uint64_t, partitions> next_{};
+    record_of_reader record_{};
+};
+
+// All of the topic, through a group: this does not depend on kafka_log.
+void compare_with_group(engines::kafka_mock& cluster, contents& known)
+{
+    engines::kafka_consumer in(settings_of(cluster).set("auto.offset.reset", "earliest"), "control",
+                               {topic}, {});
+    std::array<std::uint64_t, partitions> next{};
+    std::map<std::string, int> bodies;
+    std::uint64_t left = 0;
+    for (std::int32_t p = 0; p != partitions; ++p) left += known.size(p);
+    const auto until = steady::now() + 30s;
+    while (left != 0 && steady::now() < until) {
+        const auto m = in.next(100ms);
+        if (!m) continue;
+        const auto offset = static_cast<std::uint64_t>(m->offset());
+        const std::string body(m->body());
+        ++bodies[body];
+        check(offset == next[static_cast<std::size_t>(m->at().number)]++, "the group skips none");
+        check(known.agrees(m->at().number, offset, body), "the group reads the same event");
+        --left;
+    }
+    check(left == 0, "the group reads all events");
+    check(bodies.size() == events, "each appended event is in the topic, and no others");
+    const auto twice =
+        std::count_if(bodies.begin(), bodies.end(), [](const auto& b) { return b.second != 1; });
+    std::printf("%ld events are in the topic more than once\n", static_cast<long>(twice));
+}
+
+void skips_and_repeats_nothing(std::uint64_t seed)
+{
+    engines::kafka_mock cluster(brokers);
+    cluster.topic(topic, partitions);
+    contents known;
+    std::atomic<bool> is_fed{false};
+    std::vector<std::unique_ptr<reader>> readers;
+    std::vector<std::thread> reading;
+    std::vector<std::thread> feeding;
+    std::mt19937_64 seeds(seed);
+    for (int n = 0; n != 3; ++n)
+        readers.push_back(std::make_unique<reader>(settings_of_log(cluster), seeds(), known));
+    for (const auto& r : readers) reading.emplace_back([&] { r->run(is_fed); });
+    constexpr std::int32_t feeds = 2;
+    std::atomic<int> feeds_left{feeds};
+    for (std::int32_t n = 0; n != feeds; ++n) {
+        feeding.emplace_back([&, n] {
+            feed_partitions(settings_of(cluster), n, feeds, 4s, known);
+            --feeds_left;
+        });
+    }
+    const auto begun = steady::now();
+    saboteur faults(cluster, seeds());
+    while (feeds_left != 0) faults.step();
+    is_fed = true;
+    for (std::thread& t : feeding) t.join();
+    const auto fed = steady::now();
+    for (std::thread& t : reading) t.join();
+    const auto end = steady::now();
+    record_of_reader sum;
+    for (const auto& r : readers) {
+        sum.events += r->record().events;
+        sum.reads += r->record().reads;
+        sum.sent_back += r->record().sent_back;
+        for (const auto& [text, count] : r->record().faults) sum.faults[text] += count;
+    }
+    std::uint64_t failed = 0;
+    for (const auto& [text, count] : sum.faults) failed += count;
+    std::printf(
+        "%d outages, %d moves of leaders, %d refusals; %lu reads, %lu events, %lu times "
+        "sent back, %lu faults\n",
+        faults.done().outages, faults.done().moves, faults.done().refusals,
+        static_cast<unsigned long>(sum.reads), static_cast<unsigned long>(sum.events),
+        static_cast<unsigned long>(sum.sent_back), static_cast<unsigned long>(failed));
+    std::printf("%.1f s with faults, and %.1f s for the rest\n",
+                std::chrono::duration<double>(fed - begun).count(),
+                std::chrono::duration<double>(end - fed).count());
+    if (std::getenv("WAYBILL_VERBOSE")) {
+        for (const auto& [text, count] : sum.faults)
+            std::printf("%6lu %s\n", static_cast<unsigned long>(count), text.c_str());
+    }
+    check(failed != 0 && sum.sent_back > 50, "readers meet faults, and are sent back");
+    compare_with_group(cluster, known);
+}
+
 }  // namespace
 
-int main(int, char** argv)
+int main(int argc, char** argv)
 {
-    engines::kafka_mock one(1);
-    conforms(one);
-    (void)argv;
+    const std::uint64_t seed = argc > 1 ? std::stoull(argv[1]) : std::random_device{}();
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    const auto begun = steady::now();
+    const auto seconds = [&] {
+        return std::chrono::duration<double>(steady::now() - begun).count();
+    };
+    try {
+        engines::kafka_mock cluster(1);
+        conforms(cluster);
+        std::printf("conformance: %.1f s\n", seconds());
+        has_faults(cluster);
+        has_outages();
+        std::printf("one broker: %.1f s\n", seconds());
+        skips_and_repeats_nothing(seed);
+    } catch (const std::exception& e) {
+        check(false, e.what());
+    }
+    std::printf("seed %lu, %.1f s, %d failures\n", static_cast<unsigned long>(seed), seconds(),
+                failures.load());
     return failures == 0 ? 0 : 1;
 }
