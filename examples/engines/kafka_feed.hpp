@@ -43,7 +43,8 @@ public:
     {
     }
 
-    /// The offset of each event, in the order of the list.
+    /// The offset of each event, in the order of the list. -1 if a retry was acknowledged as a
+    /// duplicate: then its offset is unknown.
     [[nodiscard]] waybill::result<std::vector<std::int64_t>> append(
         const std::vector<record>& all, std::chrono::milliseconds within)
     {

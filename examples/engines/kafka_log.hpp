@@ -11,13 +11,15 @@
 //   3. `read` skips no event. After each error of a fetch, the partition begins anew after the last
 //      event that was returned. A new position discards the events that were fetched before.
 //   4. If the next event was removed, `read` continues with the first event that is left.
-//   5. Events of open and aborted transactions are not returned.
-//   6. Without events, `read` waits 100 ms, and then asks the leader of the partition for its end.
-//      If the leader does not respond, it returns a fault within about 2 s.
+//   5. Events of open and aborted transactions are not returned. A record without a value is an
+//      event with an empty body.
+//   6. Without events, `read` waits at most 100 ms for one. Then it asks the leader of the partition
+//      for the end of the partition. Without a response, it returns a fault within 2 s.
 //   7. `end` returns the last offset before the end of the partition. That can be a marker of a
 //      transaction. After `read` has reached the end, it is exactly the last event.
 //
 // One thread at a time uses a log. A partition that is not read for a minute is no longer fetched.
+// queued.max.messages.kbytes limits the memory of each partition; its default is 64 MiB.
 //
 // Fault                  Cause
 // permanent              the name of the partition is not a number
@@ -110,19 +112,20 @@ public:
         if (!f.events && !start(*number, f, next_of(f.last)))
             return failed(*number, "fetch", rd_kafka_last_error());
 
-        rd_kafka_resp_err_t e = take(f, max_count, waits_.idle, any_end, events);
+        rd_kafka_resp_err_t e = take(f, max_count, waits_.idle, events);
         if (!events.empty()) return taken(*number, f, e, std::move(events));
         if (is_usual(e)) {
+            // An end in the queue may be an old one.
             const auto end = offset_of(*number, RD_KAFKA_OFFSET_END);
             if (!end) return waybill::unexpected(end.error());
             if (!is_before(f, *end)) return events;
-            // There are events, or markers of transactions, that are not fetched yet.
-            e = take(f, max_count, waits_.reply, *end, events);
+            // Records, such as events, markers, or those of open transactions, are not fetched yet.
+            e = take(f, max_count, f.end ? waits_.idle : waits_.reply, events);
         }
         if (is_out_of_range(e)) {
             stop(*number, f);
             if (auto why = start_at_first_left(*number, f)) return waybill::unexpected(*why);
-            e = take(f, max_count, waits_.reply, any_end, events);
+            e = take(f, max_count, waits_.reply, events);
         }
         return taken(*number, f, e, std::move(events));
     }
@@ -153,7 +156,6 @@ private:
     using event_queue = std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)>;
 
     static constexpr std::int32_t nowhere = -1;
-    static constexpr std::int64_t any_end = 0;
     static constexpr std::uint64_t max_events = 10'000;  ///< Of one read.
     static constexpr std::chrono::seconds unused_for{60};
 
@@ -272,10 +274,10 @@ private:
     }
 
     /// Moves events from the queue to `events`, which is empty, until there are `max_count`, or the
-    /// queue is empty. Waits for the first one no longer than `wait`, until an error, or until the
-    /// partition ends at `end` or later.
+    /// queue is empty. Waits for the first one no longer than `wait`. Returns an error of the fetch,
+    /// or RD_KAFKA_RESP_ERR__PARTITION_EOF if the fetch has reached the end.
     [[nodiscard]] rd_kafka_resp_err_t take(fetch& f, std::uint64_t max_count,
-                                           std::chrono::milliseconds wait, std::int64_t end,
+                                           std::chrono::milliseconds wait,
                                            std::vector<event>& events)
     {
         const clock::time_point until = clock::now() + wait;
@@ -287,12 +289,9 @@ private:
                 &rd_kafka_message_destroy);
             if (!m && is_waiting) continue;  // it may have been a marker
             if (!m) break;
-            if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-                f.end = m->offset;
-                if (m->offset >= end) return m->err;
-            } else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-                return m->err;
-            } else if (!f.last || static_cast<std::uint64_t>(m->offset) > *f.last) {
+            if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) f.end = m->offset;
+            if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR) return m->err;
+            if (!f.last || static_cast<std::uint64_t>(m->offset) > *f.last) {
                 f.last = static_cast<std::uint64_t>(m->offset);
                 f.end.reset();
                 events.push_back({*f.last, body_of(*m)});
