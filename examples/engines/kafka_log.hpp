@@ -13,8 +13,8 @@
 //   4. If the next event was removed, `read` continues with the first event that is left.
 //   5. Events of open and aborted transactions are not returned. A record without a value is an
 //      event with an empty body.
-//   6. Without events, `read` waits at most 100 ms for one. Then it asks the leader of the partition
-//      for the end of the partition. Without a response, it returns a fault within 2 s.
+//   6. Without events, `read` waits at most 100 ms for one. Then it asks the leader for the end of
+//      the partition. Without a response, it returns a fault within 2 s.
 //   7. `end` returns the last offset before the end of the partition. That can be a marker of a
 //      transaction. After `read` has reached the end, it is exactly the last event.
 //
@@ -55,20 +55,21 @@ public:
         std::string body{};
     };
 
-    /// The longest waits of a read.
-    struct waits {
-        std::chrono::milliseconds idle{100};     ///< For the next event.
-        std::chrono::milliseconds reply{2'000};  ///< For a broker that does not respond.
+    struct timeouts {
+        std::chrono::milliseconds idle{100};     ///< A read waits this long for the next event.
+        std::chrono::milliseconds reply{2'000};  ///< A call waits this long for a broker.
+        /// A partition that is not read for this long is no longer fetched.
+        std::chrono::milliseconds unused{60'000};
     };
 
     /// Throws kafka_error if librdkafka refuses the settings. Does not wait for a connection.
     kafka_log(kafka_settings s, std::string topic) : kafka_log(std::move(s), std::move(topic), {})
     {
     }
-    kafka_log(kafka_settings s, std::string topic, waits w)
+    kafka_log(kafka_settings s, std::string topic, timeouts t)
         : topic_(std::move(topic)),
-          waits_(w),
-          k_(new_kafka(RD_KAFKA_CONSUMER, without_group(s, w).made()), &rd_kafka_destroy),
+          timeouts_(t),
+          k_(new_kafka(RD_KAFKA_CONSUMER, without_group(s, t).made()), &rd_kafka_destroy),
           t_(rd_kafka_topic_new(k_.get(), topic_.c_str(), nullptr), &rd_kafka_topic_destroy)
     {
         if (!t_) throw kafka_error(topic_ + ": " + rd_kafka_err2str(rd_kafka_last_error()));
@@ -84,7 +85,7 @@ public:
     [[nodiscard]] waybill::result<std::vector<std::string>> partitions()
     {
         const rd_kafka_metadata_t* found = nullptr;
-        const auto e = rd_kafka_metadata(k_.get(), 0, t_.get(), &found, ms(waits_.reply));
+        const auto e = rd_kafka_metadata(k_.get(), 0, t_.get(), &found, ms(timeouts_.reply));
         if (e != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(nowhere, "metadata", e);
         const std::unique_ptr<const rd_kafka_metadata_t, decltype(&rd_kafka_metadata_destroy)> all(
             found, &rd_kafka_metadata_destroy);
@@ -112,7 +113,7 @@ public:
         if (!f.events && !start(*number, f, next_of(f.last)))
             return failed(*number, "fetch", rd_kafka_last_error());
 
-        rd_kafka_resp_err_t e = take(f, max_count, waits_.idle, events);
+        rd_kafka_resp_err_t e = take(f, max_count, timeouts_.idle, events);
         if (!events.empty()) return taken(*number, f, e, std::move(events));
         if (is_usual(e)) {
             // An end in the queue may be an old one.
@@ -120,12 +121,12 @@ public:
             if (!end) return waybill::unexpected(end.error());
             if (!is_before(f, *end)) return events;
             // Records, such as events, markers, or those of open transactions, are not fetched yet.
-            e = take(f, max_count, f.end ? waits_.idle : waits_.reply, events);
+            e = take(f, max_count, f.end ? timeouts_.idle : timeouts_.reply, events);
         }
         if (is_out_of_range(e)) {
             stop(*number, f);
             if (auto why = start_at_first_left(*number, f)) return waybill::unexpected(*why);
-            e = take(f, max_count, waits_.reply, events);
+            e = take(f, max_count, timeouts_.reply, events);
         }
         return taken(*number, f, e, std::move(events));
     }
@@ -157,7 +158,6 @@ private:
 
     static constexpr std::int32_t nowhere = -1;
     static constexpr std::uint64_t max_events = 10'000;  ///< Of one read.
-    static constexpr std::chrono::seconds unused_for{60};
 
     /// A partition that librdkafka fetches.
     struct fetch {
@@ -167,13 +167,14 @@ private:
         clock::time_point used{};
     };
 
-    static kafka_settings& without_group(kafka_settings& s, const waits& w)
+    static kafka_settings& without_group(kafka_settings& s, const timeouts& t)
     {
         s.set("group.id", "").set("enable.auto.commit", "false").set("auto.commit.enable", "false");
         s.set("enable.auto.offset.store", "false").set("auto.offset.reset", "error");
         s.set("enable.partition.eof", "true").set("isolation.level", "read_committed");
-        // The fetch of one partition waits for the previous one of the same broker.
-        return s.set_default("fetch.wait.max.ms", std::to_string(w.idle.count()));
+        // A partition that begins waits for the previous fetch from the same broker.
+        const auto wait = std::max(t.idle, std::chrono::milliseconds(10));
+        return s.set_default("fetch.wait.max.ms", std::to_string(wait.count()));
     }
 
     [[nodiscard]] static int ms(std::chrono::milliseconds t) noexcept
@@ -232,7 +233,7 @@ private:
         const clock::time_point now = clock::now();
         fetches_[number].used = now;
         for (auto& [other, f] : fetches_) {
-            if (now - f.used > unused_for) stop(other, f);
+            if (now - f.used > timeouts_.unused) stop(other, f);
         }
         return fetches_[number];
     }
@@ -274,8 +275,8 @@ private:
     }
 
     /// Moves events from the queue to `events`, which is empty, until there are `max_count`, or the
-    /// queue is empty. Waits for the first one no longer than `wait`. Returns an error of the fetch,
-    /// or RD_KAFKA_RESP_ERR__PARTITION_EOF if the fetch has reached the end.
+    /// queue is empty. Waits for the first one no longer than `wait`. Returns an error of the
+    /// fetch, or RD_KAFKA_RESP_ERR__PARTITION_EOF if the fetch has reached the end.
     [[nodiscard]] rd_kafka_resp_err_t take(fetch& f, std::uint64_t max_count,
                                            std::chrono::milliseconds wait,
                                            std::vector<event>& events)
@@ -325,7 +326,8 @@ private:
         kafka_list list;
         rd_kafka_topic_partition_t& p = list.add(topic_, number);
         p.offset = which;
-        rd_kafka_resp_err_t e = rd_kafka_offsets_for_times(k_.get(), list.get(), ms(waits_.reply));
+        rd_kafka_resp_err_t e =
+            rd_kafka_offsets_for_times(k_.get(), list.get(), ms(timeouts_.reply));
         if (e == RD_KAFKA_RESP_ERR_NO_ERROR) e = p.err;
         if (e != RD_KAFKA_RESP_ERR_NO_ERROR) return failed(number, "offsets", e);
         if (p.offset < 0) return failed(number, "offsets", RD_KAFKA_RESP_ERR__TIMED_OUT);
@@ -378,7 +380,7 @@ private:
     }
 
     std::string topic_;
-    waits waits_;
+    timeouts timeouts_;
     std::unique_ptr<rd_kafka_t, decltype(&rd_kafka_destroy)> k_;
     std::unique_ptr<rd_kafka_topic_t, decltype(&rd_kafka_topic_destroy)> t_;
     std::map<std::int32_t, fetch> fetches_{};

@@ -58,7 +58,7 @@ engines::kafka_settings settings_of_log(const engines::kafka_mock& cluster)
     return settings_of(cluster).set("fetch.wait.max.ms", "10").set("fetch.error.backoff.ms", "20");
 }
 
-constexpr engines::kafka_log::waits short_waits{100ms, 300ms};
+constexpr engines::kafka_log::timeouts short_waits{.idle = 100ms, .reply = 300ms};
 
 void append_to(engines::kafka_feed& feed, std::int32_t partition, std::string body)
 {
@@ -189,6 +189,34 @@ void has_faults(engines::kafka_mock& cluster)
     append_to(feed, 0, "d");
     const auto next = log.read("0", position{2, {}}, 10);
     check(next && next->size() == 1 && next->front().sequence == 4, "read: continues after it");
+}
+
+// A log does not use the group of its settings, and fetches again what it has stopped to fetch.
+void has_no_group(engines::kafka_mock& cluster)
+{
+    cluster.topic("group", 2);
+    engines::kafka_feed feed(settings_of(cluster), "group");
+    for (const char* body : {"a", "b", "c"}) append_to(feed, 0, body);
+    const std::string name = "readers";
+    {
+        engines::kafka_log log(settings_of_log(cluster)
+                                   .set("group.id", name)
+                                   .set("enable.auto.commit", "true")
+                                   .set("auto.commit.interval.ms", "10"),
+                               "group", {.unused = 50ms});
+        std::optional<position> at;
+        for (const char* body : {"a", "b", "c"}) {
+            const auto one = log.read("0", at, 1);
+            check(one && one->size() == 1 && one->front().body == body, "events one by one");
+            if (one && !one->empty()) at = waybill::position_of(one->front());
+            std::this_thread::sleep_for(100ms);
+            const auto none = log.read("1", {}, 1);
+            check(none && none->empty(), "the other partition has none");
+        }
+    }
+    engines::kafka_consumer group(settings_of(cluster), name, {}, {});
+    const auto committed = group.committed({{"group", 0}});
+    check(committed && !committed->front().next, "nothing is committed to the group");
 }
 
 void has_outages()
@@ -347,7 +375,7 @@ using sizes = std::array<std::uint64_t, partitions>;
 class reader {
 public:
     reader(const engines::kafka_settings& s, std::uint64_t seed, contents& known)
-        : log_(s, topic, {100ms, 500ms}), known_(known), dice_(seed)
+        : log_(s, topic, {.idle = 20ms, .reply = 500ms}), known_(known), dice_(seed)
     {
     }
 
@@ -517,6 +545,7 @@ int main(int argc, char** argv)
         conforms(cluster);
         std::printf("conformance: %.1f s\n", seconds());
         has_faults(cluster);
+        has_no_group(cluster);
         has_outages();
         std::printf("one broker: %.1f s\n", seconds());
         skips_and_repeats_nothing(seed);
