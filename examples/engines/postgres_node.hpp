@@ -10,8 +10,8 @@
 //
 // 1. One process at a time: the server, or initdb or pg_basebackup, which fill a new folder.
 // 2. Each process ends with the thread that started it (PR_SET_PDEATHSIG, SIGKILL).
-// 3. The process and its children hold a lock on NAME.lock. A free lock proves that none of them is
-//    left, also after a crash of the supervisor. No process starts without this proof.
+// 3. The process and its children hold a lock on NAME.lock. A free lock proves that all of them
+//    have ended, also after a crash of the supervisor. No process starts without this proof.
 // 4. As root, the programs run as the user postgres; PostgreSQL refuses to run as root.
 //
 // Failures are `server_error`. Linux only. An object belongs to one thread.
@@ -170,8 +170,8 @@ public:
         return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     }
 
-    /// Replaces a file, for the user of the servers only. After a crash of the system it has the old
-    /// or the new content.
+    /// Replaces a file, for the user of the servers only. After a crash of the system it has the
+    /// old or the new content.
     void write(const std::string& path, std::string_view text) const
     {
         const std::string fresh_path = path + ".tmp";
@@ -215,8 +215,8 @@ public:
         words[0] = programs_.folder + "/" + words[0];
         start(std::move(words), std::move(environment), in);
     }
-    /// A previous server of this folder is gone, which the lock proves. Its pid file goes, since its
-    /// process number may belong to another process meanwhile.
+    /// Removes the pid file of a previous server, whose number may belong to another process
+    /// meanwhile. The lock proves that this server has ended.
     void start_server()
     {
         wait_until_unused();
@@ -240,7 +240,7 @@ public:
         if (running()) kill(pid_, number);
     }
 
-    /// SIGKILL for the process and its children; none of them is left afterwards.
+    /// SIGKILL for the process and its children. All of them have ended afterwards.
     void kill_all()
     {
         if (running()) {

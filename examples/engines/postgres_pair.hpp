@@ -7,29 +7,30 @@
 //     while (work()) pair.step();                        // rebuilds the standby, and keeps it
 //     if (pair.fail_over()) ...                          // kill -9 of the primary, then promotion
 //
-// 1. No confirmed commit is lost, by failovers or by kill -9 of the supervisor at any moment, unless
-//    the client sets synchronous_commit to less than on, or cancels a commit that waits.
+// 1. No confirmed commit is lost by failovers, nor by kill -9 of the supervisor at any moment,
+//    unless a client sets synchronous_commit to less than on, or cancels a commit that waits.
 // 2. Both servers end with the thread that made the object. All calls are made by that thread.
 // 3. `where()` stays valid for the life of the object. Each new object chooses new ports.
-// 4. If the primary ends by itself, `step` fails over, or starts it again without a standby in sync.
+// 4. If the primary ends by itself, `step` fails over, or restarts it if the pair is not in sync.
 //
 // Why no confirmed commit is lost. While the standby is off or being copied, commits wait for the
-// primary only, and a failover is refused. It is allowed again after a commit that began when all
-// commits already waited for the standby was confirmed by it: the log is sent in order, so the
-// standby then has all earlier commits, and each later one waits for its disk. Before
-// synchronous_standby_names is emptied again, failovers are refused again; a new run does not fail
-// over until it has repeated this proof.
+// primary only, and failovers are refused. They are allowed after the standby has confirmed a
+// commit that began when all commits already waited for it. The log is sent in order: the standby
+// then has all earlier commits, and each later one waits for its disk. Failovers are refused again
+// before synchronous_standby_names is emptied. A new run repeats this proof before its first
+// failover.
 //
 // `primary` in the folder has the number of the primary and of the era, which grows with each
 // failover. A promotion is: kill all processes of the old primary, write the file, promote. A data
 // folder is a fit standby if it was copied in this era; any other one is copied anew.
 //
-// The log is kept with wal_keep_size, not with a replication slot: a slot keeps the log of a standby
-// that is gone without a limit, and has to be made on each new primary. A standby that needs more is
-// copied anew. Clients log in with a password (file `password`, 0600), since any user of the machine
-// can connect to 127.0.0.1, and a superuser may start programs. Needs PostgreSQL 14 or later.
+// The log is kept with wal_keep_size, not with a replication slot. A slot keeps the log without a
+// limit while the standby is off, and each new primary would need one. A standby that has fallen
+// too far back is copied anew. Clients log in with a password (file `password`, 0600): any user of
+// the machine can connect to 127.0.0.1, and a superuser of the database can start programs.
 //
 // Failures are `server_error`, with the last error in the server's log (node-0.log, node-1.log).
+// Needs PostgreSQL 14 or later, and Linux.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_PAIR_HPP
 #define WAYBILL_EXAMPLES_ENGINES_POSTGRES_PAIR_HPP
@@ -112,7 +113,7 @@ public:
     [[nodiscard]] const std::string& where() const noexcept { return where_; }
     /// 0 or 1.
     [[nodiscard]] int primary() const noexcept { return primary_; }
-    /// Promotions by this object, with those after an end of the primary that nobody asked for.
+    /// Promotions by this object, including those by `step`.
     [[nodiscard]] std::uint64_t failovers() const noexcept { return failovers_; }
 
     /// Whether each confirmed commit is on the disks of both nodes, and the standby is connected.
@@ -176,7 +177,7 @@ private:
     static constexpr std::chrono::milliseconds patience_to_stop{10'000};
     static constexpr std::chrono::seconds patience_to_start{120};
     static constexpr std::chrono::seconds patience_to_join{20};
-    static constexpr std::chrono::seconds patience_to_switch{5};
+    static constexpr std::chrono::seconds patience_to_switch{3};
     static constexpr int most_failures = 4;
 
     [[nodiscard]] postgres_node& node() noexcept { return *nodes_[primary_]; }
@@ -310,8 +311,8 @@ private:
                " sslmode=disable gssencmode=disable";
     }
 
-    /// hot_standby is off: no client reads old data from the standby by mistake. A crash of a server
-    /// process ends the server, so that `step` has one case for all failures.
+    /// hot_standby is off: no client reads old data from the standby by mistake. A crash of one
+    /// process ends the whole server, so that `step` has one case for all failures.
     void write_settings(int number, const std::string& primary_address)
     {
         std::ostringstream out;
@@ -336,7 +337,7 @@ private:
                "wal_sender_timeout = 10s\n"
                "wal_receiver_timeout = 10s\n"
                "wal_receiver_status_interval = 1s\n"
-               "wal_retrieve_retry_interval = 100ms\n"
+               "wal_retrieve_retry_interval = 50ms\n"
                "timezone = 'UTC'\n"
                "primary_conninfo = '"
             << primary_address << "'\ninclude 'sync.conf'\n";
@@ -528,18 +529,23 @@ private:
             postgres witness(address(primary_) + " connect_timeout=5");
             witness.connect();
             const auto deadline = clock::now() + patience_to_switch;
+            // A commit that does not wait: the empty name that was set last is no longer pending.
+            begin_commit(witness);
+            if (!committed(witness, deadline)) return false;
             set_synchronous("waybill_none");
             if (wait_until_commits_wait(witness, deadline)) {
                 set_synchronous(other().name());
-                if (committed(witness, deadline)) {
+                // The first commit, then one that began when all commits already waited.
+                if (confirmed_by_standby(witness, deadline)) {
                     begin_commit(witness);
-                    if (committed(witness, deadline)) return true;
+                    if (confirmed_by_standby(witness, deadline)) return true;
                 }
             }
         } catch (const postgres_error&) {
             // As after a timeout: commits must not wait for a standby that may be gone.
         }
         set_synchronous("");
+        next_step_ = clock::now() + pause_between_looks;
         return false;
     }
 
@@ -562,6 +568,19 @@ private:
         bool ok = true;
         while (PGresult* const r = PQgetResult(on.handle())) ok = rows(r).ok() && ok;
         return ok;
+    }
+
+    /// Waiting commits are released by the next report of the standby. Without new entries in the
+    /// log it reports once in a second, so commits are added that do not wait.
+    [[nodiscard]] bool confirmed_by_standby(postgres& witness, clock::time_point deadline)
+    {
+        while (clock::now() < deadline) {
+            if (committed(witness, clock::now() + moment)) return true;
+            db_->exec(
+                "BEGIN; SET LOCAL synchronous_commit = local;"
+                " SELECT pg_logical_emit_message(true, 'waybill', ''); COMMIT");
+        }
+        return false;
     }
 
     [[nodiscard]] bool wait_until_commits_wait(postgres& witness, clock::time_point deadline)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# A PostgreSQL primary with a standby: no confirmed row is lost by failovers, by an end of the primary,
-# or by kill -9 of the program that supervises both servers. As root it also runs as a normal user.
+# A PostgreSQL primary with a standby: no confirmed row is lost by failovers, by an end of the
+# primary, or by kill -9 of the program that supervises both servers. As root, it also runs as the
+# user postgres.
 set -euo pipefail
 name=postgres_pair
 # shellcheck source=engines/libpq_flags.sh
@@ -19,6 +20,7 @@ if ! "$work/postgres_pair" available >"$work/why"; then
 fi
 timeout 120 "$work/postgres_pair" failovers "$work/failovers" 20
 timeout 120 "$work/postgres_pair" kills "$work/kills" 5
+timeout 120 "$work/postgres_pair" calls "$work/calls" 0 2
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     mkdir "$work/user"
     chown postgres: "$work/user"

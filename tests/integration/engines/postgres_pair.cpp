@@ -5,24 +5,44 @@
 //     postgres_pair available                  1 and a reason without PostgreSQL
 //     postgres_pair failovers FOLDER SECONDS   writers, and a failover as soon as each is allowed
 //     postgres_pair kills FOLDER ROUNDS        the supervisor is killed at random moments
+//     postgres_pair calls FOLDER FROM TO       the supervisor is killed at its FROM-th call of
+//                                              fsync in a new folder, then at the next, up to
+//                                              TO; FROM 0: at TO random calls
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
+#include <filesystem>
 #include <optional>
 #include <random>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <engines/postgres.hpp>
 #include <engines/postgres_pair.hpp>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+namespace {
+
+/// At this number of calls of fsync from now on, the process kills itself; 0: never.
+std::atomic<int> last_call{0};
+
+}  // namespace
+
+/// Replaces the function of the C library. The supervisor calls it before and after each rename.
+extern "C" int fsync(int fd)
+{
+    if (last_call > 0 && --last_call == 0) kill(getpid(), SIGKILL);
+    return static_cast<int>(syscall(SYS_fsync, fd));
+}
 
 namespace {
 
@@ -108,12 +128,11 @@ void write_entries(const std::string& where, std::int64_t next, const std::atomi
     std::set<std::int64_t> there;
     for (int i = 0; i != r.size(); ++i) there.insert(r.number(i, 0));
     std::size_t lost = 0;
-    for (const std::int64_t id : confirmed) lost += there.count(id) == 0 ? 1 : 0;
+    for (const std::int64_t id : confirmed) lost += there.count(id) == 0 ? 1U : 0U;
     std::printf("%zu rows confirmed, %zu of them lost, %d rows there\n", confirmed.size(), lost,
                 r.size());
     return expect(lost == 0, "each confirmed row is there") +
-           expect(there.size() == static_cast<std::size_t>(r.size()), "no row is there twice") +
-           expect(!confirmed.empty(), "rows are confirmed");
+           expect(there.size() == static_cast<std::size_t>(r.size()), "no row is there twice");
 }
 
 struct times {
@@ -142,12 +161,54 @@ void wait_until_in_sync(engines::postgres_pair& pair)
     }
 }
 
-/// Kills the postmaster of the primary from outside of the pair.
-void end_primary(const std::string& folder, const engines::postgres_pair& pair)
+/// The process of a server.
+[[nodiscard]] pid_t server_of(const std::string& folder, int node)
 {
-    const std::string file = folder + "/node-" + std::to_string(pair.primary()) + "/postmaster.pid";
-    const int pid = std::atoi(engines::postgres_node::read(file).c_str());
+    const std::string file = folder + "/node-" + std::to_string(node) + "/postmaster.pid";
+    return std::atoi(engines::postgres_node::read(file).c_str());
+}
+
+/// Kills a server from outside of the pair.
+void end_server(const std::string& folder, int node)
+{
+    const pid_t pid = server_of(folder, node);
     if (pid > 1) kill(pid, SIGKILL);
+}
+
+/// The checkpointer decides when commits begin to wait for the standby. 0 if it is not found.
+[[nodiscard]] pid_t checkpointer_of(const std::string& folder, int node)
+{
+    const std::string server = std::to_string(server_of(folder, node));
+    std::istringstream children(
+        engines::postgres_node::read("/proc/" + server + "/task/" + server + "/children"));
+    for (pid_t child = 0; children >> child;) {
+        const std::string line =
+            engines::postgres_node::read("/proc/" + std::to_string(child) + "/cmdline");
+        if (line.find("checkpointer") != line.npos) return child;
+    }
+    return 0;
+}
+
+/// A standby that follows is not yet in sync while the checkpointer has not read the settings.
+[[nodiscard]] int stop_checkpointer(const std::string& folder, engines::postgres_pair& pair)
+{
+    wait_until_in_sync(pair);
+    end_server(folder, 1 - pair.primary());
+    while (pair.in_sync()) std::this_thread::sleep_for(1ms);
+    pair.step();
+    std::this_thread::sleep_for(50ms);
+    const pid_t checkpointer = checkpointer_of(folder, pair.primary());
+    if (checkpointer == 0) return expect(false, "there is a checkpointer");
+    kill(checkpointer, SIGSTOP);
+    bool early = false;
+    for (const auto deadline = clock_type::now() + 2s; clock_type::now() < deadline;) {
+        pair.step();
+        early = early || pair.in_sync();
+        std::this_thread::sleep_for(10ms);
+    }
+    kill(checkpointer, SIGCONT);
+    wait_until_in_sync(pair);
+    return expect(!early, "the pair is not in sync before commits wait");
 }
 
 void print_connection_times(engines::postgres_pair& pair)
@@ -190,13 +251,14 @@ int failovers(const std::string& folder, std::chrono::seconds length)
     bool outside = false;
     std::string error;
     try {
-        for (const auto end = clock_type::now() + length; clock_type::now() < end;) {
+        for (const auto end = clock_type::now() + length;
+             clock_type::now() < end || pair.failovers() < 3;) {
             const auto began = clock_type::now();
             wait_until_in_sync(pair);
             to_sync.add(milliseconds(clock_type::now() - began));
             first.killed();
             if (!outside && pair.failovers() == 1) {
-                end_primary(folder, pair);
+                end_server(folder, pair.primary());
                 outside = true;
                 while (pair.failovers() == 1) pair.step();
             } else if (!pair.fail_over()) {
@@ -220,13 +282,15 @@ int failovers(const std::string& folder, std::chrono::seconds length)
     to_commit.print("from kill to the first commit");
     to_sync.print("from the failover to a standby in sync");
     print_connection_times(pair);
-    return compare(pair.where(), all) +
+    const int wrong = stop_checkpointer(folder, pair);
+    return wrong + compare(pair.where(), all) + expect(!all.empty(), "rows are confirmed") +
            expect(pair.failovers() >= 2, "there are at least 2 failovers");
 }
 
 /// The program that is killed: reports each confirmed row on the pipe, and each failover as -1.
-[[noreturn]] void supervise(const std::string& folder, int round, int pipe)
+[[noreturn]] void supervise(const std::string& folder, int round, int pipe, int call)
 {
+    last_call = call;
     const auto report = [pipe](std::int64_t id) {
         if (write(pipe, &id, sizeof id) != sizeof id) _exit(1);
     };
@@ -255,7 +319,7 @@ int failovers(const std::string& folder, std::chrono::seconds length)
 
 /// Returns false if the supervisor ended before it was killed.
 [[nodiscard]] bool kill_supervisor(const std::string& folder, int round,
-                                   std::chrono::milliseconds after, ids& confirmed,
+                                   std::chrono::milliseconds after, int call, ids& confirmed,
                                    int& failovers_of_all)
 {
     int ends[2];
@@ -264,7 +328,7 @@ int failovers(const std::string& folder, std::chrono::seconds length)
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
-        supervise(folder, round, ends[1]);
+        supervise(folder, round, ends[1], call);
     }
     close(ends[1]);
     std::thread reader([&] {
@@ -273,13 +337,28 @@ int failovers(const std::string& folder, std::chrono::seconds length)
             if (id != -1) confirmed.push_back(id);
         }
     });
-    std::this_thread::sleep_for(after);
-    kill(child, SIGKILL);
     int status = 0;
-    waitpid(child, &status, 0);
+    const auto deadline = clock_type::now() + after;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        if (clock_type::now() > deadline) kill(child, SIGKILL);
+        std::this_thread::sleep_for(1ms);
+    }
     reader.join();
     close(ends[0]);
     return WIFSIGNALED(status);
+}
+
+int open_again(const std::string& folder, int rounds, const ids& confirmed, int failovers_of_all)
+{
+    const auto began = clock_type::now();
+    engines::postgres_pair pair(folder);
+    std::printf("open after the last kill: %.0f ms; failovers in %d rounds: %d\n",
+                milliseconds(clock_type::now() - began), rounds, failovers_of_all);
+    make_table(pair.where());
+    int wrong = compare(pair.where(), confirmed);
+    wait_until_in_sync(pair);
+    wrong += expect(pair.fail_over(), "the pair fails over afterwards");
+    return wrong + compare(pair.where(), confirmed);
 }
 
 int kills(const std::string& folder, int rounds)
@@ -291,17 +370,31 @@ int kills(const std::string& folder, int rounds)
     for (int round = 0; round != rounds; ++round) {
         const std::chrono::milliseconds after(300 + dice() % 5'700);
         std::printf("kill after %lld ms\n", static_cast<long long>(after.count()));
-        const bool killed = kill_supervisor(folder, round, after, confirmed, failovers_of_all);
+        const bool killed = kill_supervisor(folder, round, after, 0, confirmed, failovers_of_all);
         wrong += expect(killed, "the supervisor runs until it is killed");
     }
-    const auto began = clock_type::now();
-    engines::postgres_pair pair(folder);
-    std::printf("open after the last kill: %.0f ms; failovers in %d rounds: %d\n",
-                milliseconds(clock_type::now() - began), rounds, failovers_of_all);
-    wrong += compare(pair.where(), confirmed);
-    wait_until_in_sync(pair);
-    wrong += expect(pair.fail_over(), "the pair fails over afterwards");
-    return wrong + compare(pair.where(), confirmed);
+    return wrong + open_again(folder, rounds, confirmed, failovers_of_all);
+}
+
+/// Two failovers, with their copies of the other node, make about 50 calls.
+constexpr int most_calls = 50;
+
+int calls(const std::string& folder, int from, int to)
+{
+    std::random_device dice;
+    int wrong = 0;
+    for (int n = from == 0 ? 1 : from; n <= to; ++n) {
+        const int call = from == 0 ? 1 + static_cast<int>(dice() % most_calls) : n;
+        std::printf("kill at call %d of fsync\n", call);
+        const std::string fresh = folder + "-" + std::to_string(n);
+        ids confirmed;
+        int failovers_of_all = 0;
+        const bool killed = kill_supervisor(fresh, 0, 20s, call, confirmed, failovers_of_all);
+        wrong += expect(killed, "the supervisor runs until it is killed");
+        wrong += open_again(fresh, 1, confirmed, failovers_of_all);
+        std::filesystem::remove_all(fresh);
+    }
+    return wrong;
 }
 
 }  // namespace
@@ -313,6 +406,9 @@ int main(int count, char** argv)
         if (mode == "available") {
             (void)engines::find_postgres("");
             return 0;
+        }
+        if (count == 5 && mode == "calls") {
+            return calls(argv[2], std::atoi(argv[3]), std::atoi(argv[4])) ? 1 : 0;
         }
         if (count != 4) return 2;
         const int number = std::atoi(argv[3]);
