@@ -16,11 +16,12 @@
 //   2. The system kills the nodes when the thread that started them ends. So the constructor and
 //      `start_node` are called by a thread that lives at least as long as the object.
 //   3. The constructor throws server_error if the program is missing, if the folder is in use, or
-//      if there is no JetStream leader after 30 s. `start_node` throws it if the system creates no
+//      if there is no JetStream leader after 60 s. `start_node` throws it if the system creates no
 //      process. The other calls do not throw, also while no node runs.
 //   4. The destructor ends the nodes with SIGTERM, so that they write their data.
 //
-// An election takes 4 s to 9 s after the loss of a leader (constants of nats-server 2.9).
+// An election begins 4 s to 9 s after the loss of a leader, and also after the start with kept data
+// (constants of nats-server 2.9). It is repeated if no node gets enough votes.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_CLUSTER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_CLUSTER_HPP
@@ -52,9 +53,11 @@ namespace engines {
 
 class nats_cluster {
 public:
+    /// `nodes` is at least 2; JetStream works while more than half of them run.
     explicit nats_cluster(const std::string& folder, std::size_t nodes = 3)
         : folder_(folder), lock_(folder, "nats_cluster")
     {
+        if (nodes < 2) throw server_error("a cluster has at least 2 nodes");
         const std::vector<std::uint16_t> ports = free_ports(2 * nodes);
         for (std::size_t n = 0; n != nodes; ++n)
             nodes_.push_back({ports[2 * n], ports[2 * n + 1], {}, {}});
@@ -106,8 +109,7 @@ public:
     [[nodiscard]] std::optional<std::size_t> node_of_leader(const std::string& stream)
     {
         nats_stream_info info = info_of(stream);
-        if (!info || !info->Cluster || !info->Cluster->Leader) return {};
-        return index_of(info->Cluster->Leader);
+        return info ? leader_of(*info) : std::nullopt;
     }
 
     /// True if the stream has a leader, and all other replicas are online and have applied all that
@@ -115,7 +117,7 @@ public:
     [[nodiscard]] bool current(const std::string& stream)
     {
         nats_stream_info info = info_of(stream);
-        if (!info || !info->Cluster || !info->Cluster->Leader) return false;
+        if (!info || !leader_of(*info)) return false;
         const jsClusterInfo& c = *info->Cluster;
         if (c.ReplicasLen + 1 != info->Config->Replicas) return false;
         return std::all_of(c.Replicas, c.Replicas + c.ReplicasLen,
@@ -124,7 +126,7 @@ public:
 
 private:
     using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds patience{30};
+    static constexpr std::chrono::seconds patience{60};
     static constexpr std::chrono::milliseconds request_wait{500};
     static constexpr std::chrono::milliseconds reconnection{500};
 
@@ -142,6 +144,12 @@ private:
         const auto n = number_in(name.substr(prefix.size()));
         if (!n || *n >= nodes_.size()) return {};
         return static_cast<std::size_t>(*n);
+    }
+
+    [[nodiscard]] std::optional<std::size_t> leader_of(const jsStreamInfo& info) const
+    {
+        if (info.Cluster == nullptr || info.Cluster->Leader == nullptr) return {};
+        return index_of(info.Cluster->Leader);
     }
 
     /// A leader reports a replica as current until it notices that the node has ended. So there

@@ -172,6 +172,7 @@ private:
     static constexpr std::chrono::milliseconds reconnection{500};
     static constexpr std::chrono::milliseconds pause{50};
     static constexpr std::chrono::milliseconds fetch_wait{100};
+    static constexpr std::chrono::milliseconds examination{500};
     static constexpr std::chrono::seconds ack_wait{1};
     static constexpr std::chrono::minutes max_limit{1};
     static constexpr std::int64_t second = 1'000'000'000;  // the unit of the server is 1 ns
@@ -354,9 +355,14 @@ private:
     /// exist any more, NATS_MISMATCH if a message is missing.
     [[nodiscard]] natsStatus examine(cursor& c)
     {
+        // One node has the consumer. If it has ended, there is no reply, for each partition.
+        jsOptions o{};
+        natsStatus s = jsOptions_Init(&o);
+        o.Wait = examination.count();
         nats_consumer_info info;
-        const natsStatus s = js_GetConsumerInfo(out(info), client_.jetstream(), stream_.c_str(),
-                                                c.name.c_str(), nullptr, nullptr);
+        if (s == NATS_OK)
+            s = js_GetConsumerInfo(out(info), client_.jetstream(), stream_.c_str(), c.name.c_str(),
+                                   &o, nullptr);
         if (s != NATS_OK) return s;
         if (info->Delivered.Consumer != c.received) return NATS_MISMATCH;
         c.pending = info->NumPending;

@@ -18,6 +18,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -99,6 +100,10 @@ public:
         prctl(PR_SET_PDEATHSIG, on_end);
         if (getppid() != parent) _exit(1);
         setpgid(0, 0);
+#ifdef CLOSE_RANGE_CLOEXEC
+        // Connections of client libraries are not inherited.
+        close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC);
+#endif
         fcntl(inherited, F_SETFD, 0);
         const int nothing = open("/dev/null", O_RDWR);
         for (int stream = 0; stream != 3; ++stream) dup2(nothing, stream);
@@ -107,7 +112,10 @@ public:
         _exit(no_program);
     }
 
-    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+    [[nodiscard]] pid_t pid() const noexcept
+    {
+        return pid_;
+    }
 
     /// True if the process does not run. It is then removed from the process table.
     [[nodiscard]] bool ended() noexcept
@@ -125,7 +133,10 @@ public:
     }
 
     /// SIGKILL, and returns after the end of the process.
-    void kill() noexcept { stop(std::chrono::seconds(0)); }
+    void kill() noexcept
+    {
+        stop(std::chrono::seconds(0));
+    }
 
     /// SIGTERM, so that the server writes its data. SIGKILL after `patience`.
     void stop(std::chrono::seconds patience) noexcept

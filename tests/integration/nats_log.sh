@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
     "$WAYBILL_SOURCE/tests/integration/engines/nats_log.cpp" -o "$work/nats_log" -lnats -pthread
 
-# The nodes of a cluster end with the program that started them. A later one continues in the folder.
+# The nodes of a cluster end with the program that started them, and their folder is free again.
 "$work/nats_log" "$work" hold >"$work/held" &
 held=$!
 for _ in $(seq 600); do
@@ -33,16 +33,18 @@ for _ in $(seq 600); do
 done
 kill -9 "$held"
 wait "$held" 2>/dev/null || true
+mapfile -t nodes < <(grep -v started "$work/held")
 for _ in $(seq 100); do
     running=0
-    for pid in $(grep -v started "$work/held"); do
+    for pid in "${nodes[@]}"; do
         ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$pid/status" || running=$((running + 1))
     done
     [ "$running" -ne 0 ] || break
     sleep 0.02
 done
-if [ "$(wc -l <"$work/held")" -ne 4 ] || [ "$running" -ne 0 ]; then
-    echo "$running nodes run after kill -9 of the program that started them"
+if [ "${#nodes[@]}" -ne 3 ] || [ "$running" -ne 0 ]; then
+    echo "$running of ${#nodes[@]} nodes run after kill -9 of the program that started them"
     exit 1
 fi
+flock -n "$work/held_cluster/lock" true || { echo 'the folder is still locked'; exit 1; }
 timeout 300 "$work/nats_log" "$work" "${1:-20}"

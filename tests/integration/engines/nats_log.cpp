@@ -445,7 +445,7 @@ int hold(const std::string& folder)
 int main(int argc, char** argv)
 {
     const std::string folder = argv[1];
-    if (argc > 2 && std::string(argv[2]) == "hold") return hold(folder + "/cluster");
+    if (argc > 2 && std::string(argv[2]) == "hold") return hold(folder + "/held_cluster");
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     const auto start = clock_type::now();
     {
