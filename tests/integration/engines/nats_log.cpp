@@ -271,7 +271,7 @@ private:
 void append_all(const std::string& urls, const std::string& stream, seconds duration,
                 std::atomic<int>& faults)
 {
-    constexpr int batch = 100;
+    constexpr int batch = 200;
     nats_log log(urls, stream, partitions, 3);
     const auto start = clock_type::now();
     for (int n = 0; n != events_total; n += batch) {
