@@ -136,6 +136,7 @@ public:
     {
         // The process of a killed supervisor has got its SIGKILL; its children may still end.
         wait_until_unused();
+        forget_server(data_);
         const descriptor log(
             open(log_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
         if (log.get() < 0) throw failed("open " + log_path());
@@ -215,12 +216,9 @@ public:
         words[0] = programs_.folder + "/" + words[0];
         start(std::move(words), std::move(environment), in);
     }
-    /// Removes the pid file of a previous server, whose number may belong to another process
-    /// meanwhile. The lock proves that this server has ended.
     void start_server()
     {
-        wait_until_unused();
-        forget_server(data_);
+        kill_all();
         start({programs_.folder + "/postgres", "-D", data_}, {}, data_);
     }
 
@@ -255,6 +253,7 @@ public:
             pid_ = -1;
         }
         wait_until_unused();
+        forget_server(data_);
     }
     /// An orderly end, with SIGINT; SIGKILL after the patience.
     void stop(std::chrono::milliseconds patience)
@@ -344,7 +343,8 @@ private:
         if (entries.get() < 0 || fsync(entries.get()) != 0) throw failed("write " + folder);
     }
 
-    /// Removes the pid file of a server that is gone, and the shared memory that it names.
+    /// Removes the pid file of a server that has ended, and the shared memory that the file names.
+    /// The server would refuse to start if another process had its number meanwhile.
     static void forget_server(const std::string& data)
     {
         const std::string path = data + "/postmaster.pid";

@@ -25,5 +25,5 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     mkdir "$work/user"
     chown postgres: "$work/user"
     timeout 120 setpriv --reuid=postgres --regid=postgres --clear-groups \
-        "$work/postgres_pair" failovers "$work/user/failovers" 4
+        "$work/postgres_pair" failovers "$work/user/failovers" 2
 fi
