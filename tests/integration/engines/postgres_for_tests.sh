@@ -15,6 +15,7 @@ stop()
 }
 trap stop EXIT
 
+flags=()
 # shellcheck source=libpq_flags.sh
 source "$WAYBILL_SOURCE/tests/integration/engines/libpq_flags.sh"
 if ! folder=$(bash "$server" make 2>"$work/why"); then
