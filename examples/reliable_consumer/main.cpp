@@ -7,7 +7,7 @@
 //     kills the workers           supervisor.cpp
 //     dead letters, once more     reprocessing.cpp
 //     independent check           verify.cpp
-//     NATS and PostgreSQL         server_worker.cpp, servers.cpp, server_tables.cpp
+//     NATS, Kafka and PostgreSQL  server_worker.hpp, server_tables.hpp, servers.cpp
 //     the same for Kafka          kafka.cpp        at least once, a watermark, a dead-letter topic
 
 #include <cstdint>
@@ -109,7 +109,7 @@ int run(options o)
         // PostgreSQL may run as another user, who must be able to enter its own folder.
         if (folder.temporary()) chmod(o.db.c_str(), S_IRWXU | S_IXGRP | S_IXOTH);
         servers = start_servers(o);
-        all = server_tables(o);
+        all = tables_at_servers(o);
 #else
         support::say("reliable_consumer: it was built without libnats-dev or libpq-dev, and cannot "
                      "use servers\n");

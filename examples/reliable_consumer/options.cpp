@@ -37,6 +37,9 @@ counts what is in the tables.
   --log nats: --store postgres:
                    the log in a stream of NATS JetStream, the tables in PostgreSQL: servers of its own,
                    or nats://HOST:PORT and postgres://...
+  --log kafka: --store postgres:
+                   the log in a topic of Kafka: a mock cluster of its own, whose brokers --kill makes
+                   fail, or kafka://HOST:PORT with the topic WAYBILL_EVENTS
   --cluster        three nodes of NATS with a replicated stream, and a PostgreSQL server with a
                    synchronous standby. --kill then also kills, in turn, a node, the leader of the
                    stream, and the primary
@@ -87,8 +90,12 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
         else return wrong(fmt::format("--from {}: kafka or kafka://HOST:PORT is expected", value));
     }
     if (name == "--log") {
-        if (value != "nats:" && !has_address(value, "nats://"))
-            return wrong(fmt::format("--log {}: nats: or nats://HOST:PORT is expected", value));
+        const bool known = value == "nats:" || value == "kafka:" || has_address(value, "nats://") ||
+                           has_address(value, "kafka://");
+        if (!known) {
+            return wrong(fmt::format("--log {}: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT "
+                                     "is expected", value));
+        }
         o.log = value;
     }
     if (name == "--store") {
@@ -172,8 +179,11 @@ std::variant<options, ending> options_in(int argc, char** argv)
         return wrong(fmt::format("{} is not for --from kafka", of_sqlite));
     }
     if (o.log.empty() != o.store.empty()) {
-        return wrong(o.log.empty() ? "--store postgres: needs --log nats:"
-                                   : "--log nats: needs --store postgres:");
+        return wrong(o.log.empty() ? "--store postgres: needs --log nats: or kafka:"
+                                   : "--log needs --store postgres:");
+    }
+    if (o.log == "kafka:" && !o.db.empty() && !o.at_servers) {
+        return wrong("--db is not for --log kafka: as the mock cluster keeps nothing");
     }
     if (o.cluster && o.log.empty() && !o.at_servers) return wrong("--cluster needs --log nats: --store postgres:");
     if (o.what == command::reprocess && !o.log.empty()) {

@@ -2,12 +2,14 @@
 
 #include "servers.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +20,9 @@
 #include "../engines/postgres_pair.hpp"
 #include "../support/program.hpp"
 #include "files.hpp"
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+#include "../engines/kafka.hpp"
+#endif
 
 namespace reliable_consumer {
 
@@ -25,6 +30,85 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
+
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+
+/// Kafka's brokers in this process. They are not killed, but do not respond for a second, lose the
+/// partitions that they lead, or refuse requests. A thread does that, because the supervisor waits
+/// for their responses.
+class kafka_faults {
+public:
+    explicit kafka_faults(const options& o)
+        : cluster_(brokers), partitions_(static_cast<int>(o.partitions)), dice_(o.seed)
+    {
+        cluster_.topic(stream, partitions_);
+        thread_ = std::jthread([this](const std::stop_token& end) {
+            while (!end.stop_requested()) {
+                if (may_harm_) harm();
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            }
+        });
+    }
+
+    [[nodiscard]] std::string address() const
+    {
+        return std::string(kafka_scheme) + cluster_.address();
+    }
+
+    void step(bool may_harm) { may_harm_ = may_harm; }
+
+    [[nodiscard]] bool whole() const noexcept { return !down_; }
+    [[nodiscard]] std::string summary() const
+    {
+        return fmt::format("Kafka: {} of a broker for a second, the leaders moved {} times, {} "
+                           "requests refused",
+                           support::counted(outages_, "outage"), moves_.load(), refusals_.load());
+    }
+
+private:
+    static constexpr int brokers = 3;
+
+    int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(dice_); }
+
+    void harm()
+    {
+        const int broker = 1 + below(brokers);
+        switch (below(3)) {
+            case 0:
+                down_ = true;
+                cluster_.set_down(broker);
+                std::this_thread::sleep_for(1s);
+                cluster_.set_up(broker);
+                down_ = false;
+                ++outages_;
+                break;
+            case 1:
+                for (int p = 0; p != partitions_; ++p)
+                    cluster_.set_leader({stream, p}, 1 + below(brokers));
+                ++moves_;
+                break;
+            default:
+                // Of Fetch, by its number in the protocol.
+                cluster_.refuse(1, {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+                                    RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+                                    RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT});
+                refusals_ += 3;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(300 + below(1'000)));
+    }
+
+    engines::kafka_mock cluster_;
+    int partitions_;
+    std::mt19937_64 dice_;
+    std::atomic<bool> may_harm_ = false;
+    std::atomic<bool> down_ = false;
+    std::atomic<std::uint64_t> outages_ = 0;
+    std::atomic<std::uint64_t> moves_ = 0;
+    std::atomic<std::uint64_t> refusals_ = 0;
+    std::jthread thread_{};
+};
+
+#endif
 
 /// Starts the servers, kills them in turn, and starts them again. One at a time: two nodes of three
 /// are a majority, and a standby that is up to date can become the primary.
@@ -40,6 +124,13 @@ public:
             node_.emplace(o.db + "/nats");
             at.log = fmt::format("nats://{}:{}", node_->at().host, node_->at().port);
         }
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+        if (o.log == "kafka:") at.log = brokers_.emplace(o).address();
+#else
+        if (o.log.starts_with("kafka:")) {
+            throw support::complaint("it was built without librdkafka-dev, and cannot use Kafka");
+        }
+#endif
         if (o.store == "postgres:") {
             tables_.emplace(o.db + "/postgres", o.cluster);
             at.store = tables_->where();
@@ -50,6 +141,9 @@ public:
     void step(bool may_kill) override
     {
         if (tables_) tables_->step();
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+        if (brokers_) brokers_->step(may_kill);
+#endif
         const auto now = clock::now();
         if (down_ && now >= restart_at_) {
             nodes_->start_node(*std::exchange(down_, std::nullopt));
@@ -71,15 +165,23 @@ public:
     bool whole() override
     {
         if (down_ || (nodes_ && !nodes_->current(stream))) return false;
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+        if (brokers_ && !brokers_->whole()) return false;
+#endif
         return !tables_ || !cluster_ || tables_->in_sync();
     }
 
     std::string summary() const override
     {
-        if (killed_nodes_ == 0 && (!tables_ || tables_->failovers() == 0)) return "no server was killed";
-        return fmt::format("servers killed with -9: {} of NATS, {} of them the leader of the stream; "
-                           "{} of PostgreSQL, each time the primary",
-                           killed_nodes_, killed_leaders_, tables_ ? tables_->failovers() : 0);
+        std::string all;
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+        if (brokers_) all = brokers_->summary() + '\n';
+#endif
+        const std::uint64_t primaries = tables_ ? tables_->failovers() : 0;
+        if (killed_nodes_ == 0 && primaries == 0) return all + "no server was killed";
+        return all + fmt::format("servers killed with -9: {} of NATS, {} of them the leader of the "
+                                 "stream; {} of PostgreSQL, each time the primary",
+                                 killed_nodes_, killed_leaders_, primaries);
     }
 
 private:
@@ -110,6 +212,9 @@ private:
     }
 
     bool cluster_;
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+    std::optional<kafka_faults> brokers_{};
+#endif
     std::optional<engines::nats_server> node_{};
     std::optional<engines::nats_cluster> nodes_{};
     std::optional<engines::postgres_pair> tables_{};
@@ -122,8 +227,6 @@ private:
     std::uint64_t killed_leaders_ = 0;
 };
 
-}  // namespace
-
 addresses addresses_in(const options& o)
 {
     const std::string path = servers_in(o);
@@ -134,9 +237,31 @@ addresses addresses_in(const options& o)
     return at;
 }
 
+bool is_kafka(const addresses& at) { return at.log.starts_with(kafka_scheme); }
+
+}  // namespace
+
 std::unique_ptr<server_faults> start_servers(const options& o)
 {
     return std::make_unique<own_servers>(o);
+}
+
+std::unique_ptr<tables> tables_at_servers(const options& o)
+{
+    const addresses at = addresses_in(o);
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+    if (is_kafka(at)) return tables_at_kafka(o, at);
+#endif
+    return tables_at_nats(o, at);
+}
+
+int work_at_servers(const options& o)
+{
+    const addresses at = addresses_in(o);
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+    if (is_kafka(at)) return work_at_kafka(o, at);
+#endif
+    return work_at_nats(o, at);
 }
 
 }  // namespace reliable_consumer

@@ -109,11 +109,12 @@ refuses '--batch -1: a number from 1' --batch -1
 refuses 'there is no option --batches' --batches 3
 refuses '--kill 0: 1 to 3600 seconds' --kill 0
 refuses '--kill is not for --from kafka' --from kafka --kill 3
-refuses '--log nats: needs --store postgres:' --log nats:
-refuses '--store postgres: needs --log nats:' --store postgres:
+refuses '--log needs --store postgres:' --log nats:
+refuses '--store postgres: needs --log nats: or kafka:' --store postgres:
 refuses '--cluster needs --log nats: --store postgres:' --cluster
-refuses '--log nuts: nats: or nats://HOST:PORT is expected' --log nuts:
-refuses '--log nats://: nats: or nats://HOST:PORT is expected' --log nats:// --store postgres:
+refuses '--log nuts:: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT is expected' --log nuts:
+refuses '--log nats://: nats:, kafka:, nats://HOST:PORT' --log nats:// --store postgres:
+refuses '--log kafka: as the mock cluster keeps nothing' --log kafka: --store postgres: --db "$work/db"
 refuses '--store mysql: postgres: or postgres://... is expected' --log nats: --store mysql:
 refuses 'reprocess is for the tables in SQLite' reprocess --db "$work/db" --log nats: --store postgres:
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
