@@ -31,6 +31,8 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
+std::string times(std::uint64_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
+
 #ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
 
 /// Kafka's brokers in this process. They are not killed, but do not respond for a second, lose the
@@ -179,9 +181,12 @@ public:
 #endif
         const std::uint64_t primaries = tables_ ? tables_->failovers() : 0;
         if (killed_nodes_ == 0 && primaries == 0) return all + "no server was killed";
-        return all + fmt::format("servers killed with -9: {} of NATS, {} of them the leader of the "
-                                 "stream; {} of PostgreSQL, each time the primary",
-                                 killed_nodes_, killed_leaders_, primaries);
+        all += "killed with -9:";
+        if (nodes_) {
+            all += fmt::format(" {} of NATS, {} of them the leader of the stream;",
+                               support::counted(killed_nodes_, "node"), killed_leaders_);
+        }
+        return all + fmt::format(" the primary of PostgreSQL {}", times(primaries));
     }
 
 private:

@@ -74,6 +74,35 @@ inline void remove_entries(int folder, int levels) noexcept
     }
 }
 
+/// Kills the processes that the main thread has started without `start_process`, such as servers,
+/// and waits for them. The kernel lists them.
+inline void end_other_processes() noexcept
+{
+    char path[64] = "/proc/self/task/";
+    std::size_t size = std::strlen(path);
+    char digits[20];
+    std::size_t count = 0;
+    for (pid_t rest = getpid(); rest != 0; rest /= 10)
+        digits[count++] = static_cast<char>('0' + rest % 10);
+    while (count != 0) path[size++] = digits[--count];
+    std::memcpy(path + size, "/children", sizeof "/children");
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    char text[4'096];
+    const ssize_t n = read(file, text, sizeof text);
+    close(file);
+    pid_t p = 0;
+    for (ssize_t i = 0; i < n; ++i) {
+        if (text[i] >= '0' && text[i] <= '9') {
+            p = p * 10 + (text[i] - '0');
+        } else if (p > 0) {
+            kill(p, SIGKILL);
+            waitpid(p, nullptr, 0);
+            p = 0;
+        }
+    }
+}
+
 [[noreturn]] inline void end_by(int signal) noexcept
 {
     for (const pid_t p : registered.processes) {
@@ -82,6 +111,7 @@ inline void remove_entries(int folder, int levels) noexcept
     for (const pid_t p : registered.processes) {
         if (p > 0) waitpid(p, nullptr, 0);
     }
+    end_other_processes();
     if (registered.folder[0] != '\0') {
         const int folder = open(registered.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (folder >= 0) remove_entries(folder, 8);
@@ -196,6 +226,11 @@ inline pid_t start_process(std::vector<std::string> words, const process_options
         struct sigaction now = {};
         sigaction(s, nullptr, &now);
         if (now.sa_handler == &cleaning::end_by) std::signal(s, SIG_DFL);
+    }
+    // A listening socket of a library that lived on in this process would keep its port.
+    for (int fd = 3; fd != 1'024; ++fd) {
+        struct stat is = {};
+        if (fd != o.inherited && fstat(fd, &is) == 0 && S_ISSOCK(is.st_mode)) close(fd);
     }
     if (o.inherited >= 0) fcntl(o.inherited, F_SETFD, 0);
     sigset_t mask = held.before();
