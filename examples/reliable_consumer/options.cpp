@@ -26,7 +26,8 @@ by several processes that share the partitions through leases. At the end it bel
 counts what is in the tables.
 
   --workers N      so many processes (default {}, at most 32)
-  --kill [SECONDS] kills them at random with -9 for that long (default 10), and starts others
+  --kill [SECONDS] kills them at random with -9 for that long (default 10, with --cluster 30), and
+                   starts others
   --seed N         of these kills
   --poison         plants an event that ends each process that handles it
   --partitions N   of the log (default {}, at most 64)
@@ -135,6 +136,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
 {
     options o;
     std::string_view of_sqlite;  // an option that Kafka has no use for
+    bool kills = false;
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
         if (i == 1 && name == "reprocess") {
@@ -154,7 +156,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
         } else if (name == "--servers") {
             o.at_servers = true;
         } else if (name == "--kill") {
-            o.kill_for = 10;
+            kills = true;
             const auto seconds = i + 1 < argc ? support::number_in(argv[i + 1]) : std::nullopt;
             if (!seconds) continue;
             if (*seconds == 0 || *seconds > 3'600) {
@@ -169,6 +171,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
             return wrong(support::no_option(name));
         }
     }
+    if (kills && o.kill_for == 0) o.kill_for = o.cluster ? 30 : 10;
     if (o.what == command::reprocess && o.db.empty()) {
         return wrong("reprocess --db DIR: where are the dead letters?");
     }

@@ -37,6 +37,8 @@ public:
         : server_tables(o, at.store), log_(log_of(o, at)), server_(at.log, 2s),
           run_(std::random_device{}())
     {
+        // A server that cannot be reached at all is an error here, and an outage later.
+        (void)patiently([&] { return log_.end("0"); });
     }
 
     bool append(const std::vector<std::string>& lines) override

@@ -285,7 +285,7 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
             else if (left == std::uint64_t{0} && (servers == nullptr || servers->whole())) break;
             if (now < kill_until) nothing = {};
             last_left = left.value_or(last_left);
-            if (last_left != 0) expect_progress(nothing, last_left, workers, times);
+            expect_progress(nothing, last_left, workers, times);
             next_look = now + times.look;
         }
         std::this_thread::sleep_for(2ms);

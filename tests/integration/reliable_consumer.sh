@@ -115,7 +115,7 @@ refuses '--cluster needs --log nats: --store postgres:' --cluster
 refuses '--log nuts:: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT is expected' --log nuts:
 refuses '--log nats://: nats:, kafka:, nats://HOST:PORT' --log nats:// --store postgres:
 refuses '--log kafka: as the mock cluster keeps nothing' --log kafka: --store postgres: --db "$work/db"
-refuses '--store mysql: postgres: or postgres://... is expected' --log nats: --store mysql:
+refuses '--store mysql:: postgres: or postgres://... is expected' --log nats: --store mysql:
 refuses 'reprocess is for the tables in SQLite' reprocess --db "$work/db" --log nats: --store postgres:
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
 "$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
