@@ -9,6 +9,7 @@
 //     a mail server with faults        server.cpp
 //     kills, and their times           scenario.cpp
 //     independent check                verify.cpp
+//     PostgreSQL and NATS JetStream    server_mode.hpp  relay
 
 #include <cstdio>
 #include <exception>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,6 +35,9 @@
 #include "server.hpp"
 #include "shop.hpp"
 #include "verify.hpp"
+#ifdef WAYBILL_OUTBOX_SERVERS
+#include "server_mode.hpp"
+#endif
 
 namespace {
 
@@ -116,6 +121,14 @@ int run(options o)
         fmt::print("nothing to do: there is no order in {}\n", o.input);
         return 0;
     }
+    if (!o.table.empty()) {
+#ifdef WAYBILL_OUTBOX_SERVERS
+        return servers::run(std::move(o), orders);
+#else
+        support::say("outbox: it was built without libnats-dev or libpq-dev, and cannot use servers\n");
+        return 2;
+#endif
+    }
     const support::locked_folder folder(o.db, "outbox");
     o.db = folder.path();
     folder.belongs_to(o.input);
@@ -150,11 +163,16 @@ int do_as_told(int argc, char** argv)
         return end->code;
     }
     const options& o = std::get<options>(asked);
+#ifdef WAYBILL_OUTBOX_SERVERS
+    if (o.at_servers && o.as == role::shop) return servers::run_shop(o);
+    if (o.at_servers && o.as == role::relay) return servers::run_relay(o);
+#endif
     switch (o.as) {
         case role::family: return run(o);
         case role::server: run_server(o); break;
         case role::relay: run_relay(o); break;
         case role::naive: run_naive(o); break;
+        case role::shop: break;  // a process of --servers
     }
     return 0;
 }

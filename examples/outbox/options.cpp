@@ -34,10 +34,20 @@ decision of the relay is told. Beside it runs the loop that people usually write
   --db DIR          keeps the databases there, and goes on with what is there; without it they are
                     in a temporary folder
   --plain           without the usual loop beside it
+  --table postgres: --to nats:
+                    orders and messages in PostgreSQL instead, and relays that send the messages to a
+                    stream of NATS JetStream: servers of its own, or postgres://... and
+                    nats://HOST:PORT. --kill [SECONDS] then kills relays and the shop with -9 for so
+                    long (default 10, 1 to 3600)
+  --cluster         three nodes of NATS with a replicated stream, and a PostgreSQL server with a
+                    synchronous standby. --kill then also kills, in turn, the leader of the stream
+                    and the primary
   --help            this
 
 It ends with 0 if each order has exactly one mail with its receiver, or one dead letter that says
-why.
+why. With --table and --to: if each committed order has exactly one message in the stream, in the
+order of its customer, and an order that was rolled back has none. NATS discards repetitions within
+2 minutes (the duplicate window of the stream).
 )";
 
 ending wrong_option(std::string text)
@@ -56,11 +66,12 @@ constexpr number_option number_options[] = {
     {"--outage", &options::outage, 1, 60},    {"--seed", &options::seed, 0, ~std::uint64_t{0}},
     {"--tell", &options::progress, 0, 1'023}, {"--port", &options::port, 1, 65'535},
     {"--busy", &options::busy, 0, 60'000},    {"--begun", &options::begun, 0, ~std::uint64_t{0}},
+    {"--worker", &options::worker, 1, 2},     {"--pace", &options::pace, 0, 3'600'000'000},
 };
 
 std::optional<role> role_in(std::string_view text)
 {
-    for (const role r : {role::server, role::relay, role::naive}) {
+    for (const role r : {role::server, role::relay, role::shop, role::naive}) {
         if (text == name(r)) return r;
     }
     return {};
@@ -71,7 +82,15 @@ bool has_value(std::string_view name)
     for (const number_option& n : number_options) {
         if (name == n.name) return true;
     }
-    return name == "--input" || name == "--db" || name == "--as";
+    for (const std::string_view each : {"--input", "--db", "--as", "--table", "--to"}) {
+        if (name == each) return true;
+    }
+    return false;
+}
+
+bool has_address(const std::string& value, std::string_view scheme)
+{
+    return value.starts_with(scheme) && value.size() > scheme.size();
 }
 
 /// Sets an option that takes a value; what is wrong with it, if anything.
@@ -83,6 +102,21 @@ std::optional<ending> set_option(options& o, std::string_view name, const std::s
         const auto r = role_in(value);
         if (!r) return wrong_option(fmt::format("--as {}: there is no such role", value));
         o.as = *r;
+    }
+    if (name == "--table") {
+        if (value != "postgres:" && !has_address(value, "postgres://") &&
+            !has_address(value, "postgresql://")) {
+            return wrong_option(
+                fmt::format("--table {}: postgres: or postgres://... is expected", value));
+        }
+        o.table = value;
+    }
+    if (name == "--to") {
+        if (value != "nats:" && !has_address(value, "nats://")) {
+            return wrong_option(
+                fmt::format("--to {}: nats: or nats://HOST:PORT is expected", value));
+        }
+        o.to = value;
     }
     for (const number_option& each : number_options) {
         if (name != each.name) continue;
@@ -96,18 +130,57 @@ std::optional<ending> set_option(options& o, std::string_view name, const std::s
     return {};
 }
 
+/// --kill with or without seconds. Returns the number of words that it takes after its name.
+std::variant<int, ending> set_kill(options& o, const char* next)
+{
+    o.kill = true;
+    const auto seconds = next != nullptr ? support::number_in(next) : std::nullopt;
+    if (!seconds) return 0;
+    if (*seconds == 0 || *seconds > 3'600)
+        return wrong_option(fmt::format("--kill {}: 1 to 3600 seconds are expected", *seconds));
+    o.kill_for = *seconds;
+    return 1;
+}
+
+/// `of_mails` is an option that only the mail server has a use for, if any was given.
+std::optional<ending> contradiction(options& o, std::string_view of_mails)
+{
+    if (o.table.empty() != o.to.empty()) {
+        return wrong_option(o.table.empty() ? "--to needs --table postgres:"
+                                            : "--table needs --to nats:");
+    }
+    if (o.table.empty() && o.cluster && !o.at_servers)
+        return wrong_option("--cluster needs --table postgres: --to nats:");
+    if (o.table.empty() && o.kill_for != 0) {
+        return wrong_option(fmt::format(
+            "--kill {}: seconds are only for --table postgres: --to nats:", o.kill_for));
+    }
+    if (!o.table.empty() && !of_mails.empty())
+        return wrong_option(fmt::format("{} is not for --table and --to", of_mails));
+    if (o.kill && o.kill_for == 0) o.kill_for = 10;
+    return {};
+}
+
 }  // namespace
 
 std::variant<options, ending> options_in(int argc, char** argv)
 {
     options o;
+    std::string_view of_mails;
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
         if (name == "--help" || name == "-h") return ending{0, fmt::format(usage, o.outage)};
+        if (name == "--outage" || name == "--plain") of_mails = name;
         if (name == "--kill") {
-            o.kill = true;
+            const auto taken = set_kill(o, argv[i + 1]);
+            if (const auto* bad = std::get_if<ending>(&taken)) return *bad;
+            i += std::get<int>(taken);
         } else if (name == "--plain") {
             o.plain = true;
+        } else if (name == "--cluster") {
+            o.cluster = true;
+        } else if (name == "--servers") {
+            o.at_servers = true;
         } else if (has_value(name)) {
             if (auto bad = support::value_error(name, argv[++i])) {
                 return wrong_option(*std::move(bad));
@@ -117,6 +190,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
             return wrong_option(support::no_option(name));
         }
     }
+    if (auto bad = contradiction(o, of_mails)) return *std::move(bad);
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;
 }

@@ -17,6 +17,7 @@ enum class role : std::uint8_t {
     family,  ///< The shop, and who starts the others, and who looks at the end.
     server,  ///< The mail server.
     relay,   ///< Sends what is in the outbox.
+    shop,    ///< With --servers: writes the orders.
     naive,   ///< The same as it is usually written.
 };
 
@@ -26,6 +27,7 @@ enum class role : std::uint8_t {
         case role::family: return "family";
         case role::server: return "server";
         case role::relay: return "relay";
+        case role::shop: return "shop";
         case role::naive: return "naive";
     }
     return "?";
@@ -38,6 +40,10 @@ struct options {
     std::uint64_t seed = 1;
     bool kill = false;
     bool plain = false;
+    std::string table{};  ///< Not empty: the outbox is there; "postgres:" is a server of its own.
+    std::string to{};     ///< The messages go there; "nats:" is a server of its own.
+    bool cluster = false;  ///< Three nodes of NATS, and a standby of PostgreSQL.
+    std::uint64_t kill_for = 0;  ///< Seconds of random kills with --table and --to.
 
     // Between outbox and its processes; not in --help.
     role as = role::family;   ///< --as ROLE
@@ -45,6 +51,9 @@ struct options {
     std::uint64_t port = 0;   ///< --port N: of the mail server
     std::uint64_t busy = 0;   ///< --busy MS: so long the mail server turns all away
     std::uint64_t begun = 0;  ///< --begun NS: the wall time from which moments are told
+    bool at_servers = false;  ///< --servers: with the addresses in the folder
+    std::uint64_t worker = 0;  ///< --worker N: the place of a relay in its pages
+    std::uint64_t pace = 0;    ///< --pace US: the pause after each order
 };
 
 /// What ends the program at once.

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+//
+// nats_publisher: sends batches of messages to a stream of NATS JetStream, on nats.c. Each message
+// has an id, with which the server recognises a repetition.
+//
+//     engines::nats_publisher broker("nats://127.0.0.1:4222", "ORDERS");
+//     waybill::batch_sender sender{{.limit = {.items = 200}, .ordered = true}};
+//     waybill::relay(outbox, sender, [&](auto batch) { return broker.publish(batch); }, env);
+//
+// A message has the members key, id and body. Its subject is NAME.<key>, and the id is its header
+// Nats-Msg-Id. The stream NAME has the subjects NAME.> and is created if it is missing.
+//
+//   1. `accepted`, and in `partial` each message without a failure: the server has acknowledged the
+//      message.
+//   2. A message is published after the acknowledgement of the previous message of its key. If
+//      that one is not stored, it is not published. So the messages of a key are stored in the order
+//      of the batch. Messages of different keys are published at the same time.
+//   3. A message that was stored less than the duplicate window ago (2 minutes, unless it is set) is
+//      not stored again under the same id. After that time it is. So a relay stores each row once if
+//      it repeats an unknown outcome within the window.
+//   4. A call takes at most about 3 s, or 8 s if it creates the stream. It publishes for 0.5 s; the
+//      messages that are left are failures of the kind transient.
+//   5. An object belongs to one thread at a time.
+//
+// Outcomes of `publish`. `problem` has the text "NATS, stream NAME: ..." of the last fault.
+//   all messages are acknowledged        accepted
+//   a message has no acknowledgement     outcome_unknown: it is stored, or not
+//   no connection, no stream             failed, infrastructure: nothing was published
+//   one message alone that is refused    failed, with the kind below
+//   other messages that are refused      partial, with the kinds below
+//
+//   id or body not usable, body too long (max_payload of the server, max_msg_size of the stream)
+//                                        permanent
+//   no responders                        infrastructure: the stream has no leader, or was removed
+//   an error of the server               infrastructure: no space, a limit of the stream
+//   not published (guarantees 2 and 4)   transient
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_NATS_PUBLISHER_HPP
+#define WAYBILL_EXAMPLES_ENGINES_NATS_PUBLISHER_HPP
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nats/nats.h>
+#include <nlohmann/json.hpp>
+
+#include "nats_client.hpp"
+#include "number.hpp"
+#include <waybill/batch.hpp>
+#include <waybill/core/fault.hpp>
+
+namespace engines {
+
+class nats_publisher {
+public:
+    /// Does not connect. `replicas` is 1, or 3 on a cluster.
+    nats_publisher(std::string urls, std::string stream, int replicas = 1,
+                   std::chrono::seconds duplicate_window = std::chrono::minutes(2))
+        : stream_(std::move(stream)),
+          replicas_(replicas),
+          window_(duplicate_window),
+          client_(std::move(urls))
+    {
+    }
+    nats_publisher(const nats_publisher&) = delete;
+    nats_publisher& operator=(const nats_publisher&) = delete;
+
+    /// Connects, and creates or checks the stream once.
+    [[nodiscard]] waybill::fault open()
+    {
+        if (const natsStatus s = client_.ready(reconnection); s != NATS_OK)
+            return problem_of("not connected to " + client_.urls() + " (" + nats_text(s) + ')');
+        if (client_.connection() != subscribed_) {
+            if (const natsStatus s = subscribe(); s != NATS_OK) return failure("inbox", s);
+        }
+        if (checked_) return {};
+        nats_stream_info info;
+        natsStatus s =
+            js_GetStreamInfo(out(info), client_.jetstream(), stream_.c_str(), nullptr, nullptr);
+        if (s == NATS_NOT_FOUND) {
+            s = create(info);
+            if (s != NATS_OK) return failure("create stream", s);
+        } else if (s != NATS_OK) {
+            return failure("stream info", s);
+        }
+        const std::string difference = difference_of(*info->Config);
+        if (!difference.empty())
+            return problem_of("the stream has " + difference + "; use another name or remove it");
+        checked_ = true;
+        return {};
+    }
+
+    /// Sends a range of messages. The result is valid until the next call.
+    template <class Batch>
+    [[nodiscard]] waybill::send_outcome publish(const Batch& batch)
+    {
+        std::vector<entry> all;
+        std::map<std::string_view, std::size_t> last;  // of each key
+        for (const auto& m : batch) {
+            const std::string_view key = m.key;
+            const std::size_t index = all.size();
+            all.push_back({subject(key), std::string(m.id), std::string_view(m.body)});
+            if (key.empty()) continue;  // such messages have no order
+            const auto [found, is_first] = last.try_emplace(key, index);
+            if (is_first) continue;
+            all[found->second].next = index;
+            all[index].is_first = false;
+            found->second = index;
+        }
+        return send(all);
+    }
+
+    /// The text of the last fault; empty if there was none.
+    [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+    /// Acknowledgements of messages that the server had already.
+    [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
+
+    /// NAME.<key>. Bytes that are not allowed in a subject are written as %XX, and an empty key as %.
+    [[nodiscard]] std::string subject(std::string_view key) const
+    {
+        std::string s = stream_ + '.';
+        for (const char c : key) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool usable = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                (c >= '0' && c <= '9') || c == '-' || c == '_';
+            constexpr std::string_view digits = "0123456789ABCDEF";
+            if (usable)
+                s += c;
+            else
+                (s += '%', s += digits[byte >> 4U], s += digits[byte & 15U]);
+        }
+        return key.empty() ? s + '%' : s;
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds reconnection{500};
+    static constexpr std::chrono::milliseconds publish_time{500};
+    static constexpr std::chrono::milliseconds ack_wait{1'000};
+    static constexpr std::size_t max_in_flight = 256;
+    static constexpr std::size_t none = SIZE_MAX;
+
+    enum class state { waiting, in_flight, stored, failed };
+
+    /// A message of the batch.
+    struct entry {
+        std::string subject{};
+        std::string id{};
+        std::string_view body{};
+        std::size_t next = none;  ///< Position of the next message of the key.
+        bool is_first = true;     ///< Of its key.
+        state at = state::waiting;
+        waybill::fault_kind kind = waybill::fault_kind::transient;  ///< If it is not stored.
+        clock::time_point published{};
+    };
+
+    /// The replies of the server. They come in a thread of nats.c.
+    struct mailbox {
+        std::mutex mutex{};
+        std::condition_variable arrived{};
+        std::deque<nats_message> replies{};
+    };
+
+    [[nodiscard]] waybill::fault problem_of(const std::string& text)
+    {
+        problem_ = "NATS, stream " + stream_ + ": " + text;
+        return waybill::infrastructure(problem_);
+    }
+    [[nodiscard]] waybill::fault failure(const std::string& call, natsStatus s)
+    {
+        return problem_of(call + " (" + nats_text(s) + ')');
+    }
+
+    // ---- the stream
+
+    [[nodiscard]] natsStatus create(nats_stream_info& info)
+    {
+        const std::string all = stream_ + ".>";
+        const char* subjects[] = {all.c_str()};
+        jsStreamConfig c{};
+        if (const natsStatus s = jsStreamConfig_Init(&c); s != NATS_OK) return s;
+        c.Name = stream_.c_str();
+        c.Subjects = subjects;
+        c.SubjectsLen = 1;
+        c.Storage = js_FileStorage;
+        c.Replicas = replicas_;
+        c.Duplicates = std::chrono::nanoseconds(window_).count();
+        // The creation on a cluster takes an election.
+        jsOptions o{};
+        if (const natsStatus s = jsOptions_Init(&o); s != NATS_OK) return s;
+        o.Wait = 5'000;
+        return js_AddStream(out(info), client_.jetstream(), &c, &o, nullptr);
+    }
+
+    [[nodiscard]] std::string difference_of(const jsStreamConfig& c) const
+    {
+        if (c.SubjectsLen != 1 || stream_ + ".>" != c.Subjects[0])
+            return "other subjects than " + stream_ + ".>";
+        if (c.Replicas != replicas_)
+            return std::to_string(c.Replicas) + " replicas instead of " + std::to_string(replicas_);
+        if (c.Storage != js_FileStorage) return "no file storage";
+        if (c.Duplicates < std::chrono::nanoseconds(window_).count())
+            return "a duplicate window below " + std::to_string(window_.count()) + " s";
+        return {};
+    }
+
+    /// One inbox for all replies. nats.c keeps it when it reconnects.
+    [[nodiscard]] natsStatus subscribe()
+    {
+        using owner = std::shared_ptr<mailbox>;
+        subscription_.reset();
+        mailbox_ = std::make_shared<mailbox>();
+        natsInbox* unique = nullptr;
+        natsStatus s = natsInbox_Create(&unique);
+        if (s != NATS_OK) return s;
+        inbox_ = std::string(unique) + '.';
+        natsInbox_Destroy(unique);
+        // The last call of the thread can be after the end of this object.
+        auto owned = std::make_unique<owner>(mailbox_);
+        s = natsConnection_Subscribe(
+            out(subscription_), client_.connection(), (inbox_ + ">").c_str(),
+            [](natsConnection*, natsSubscription*, natsMsg* m, void* to) {
+                mailbox& box = **static_cast<owner*>(to);
+                const std::lock_guard lock(box.mutex);
+                box.replies.emplace_back(m);
+                box.arrived.notify_one();
+            },
+            owned.get());
+        if (s != NATS_OK) return s;
+        s = natsSubscription_SetOnCompleteCB(
+            subscription_.get(), [](void* to) { delete static_cast<owner*>(to); }, owned.get());
+        static_cast<void>(owned.release());
+        // Above a limit, nats.c would discard messages.
+        if (s == NATS_OK) s = natsSubscription_SetPendingLimits(subscription_.get(), -1, -1);
+        if (s == NATS_OK) subscribed_ = client_.connection();
+        return s;
+    }
+
+    // ---- a batch
+
+    [[nodiscard]] waybill::send_outcome send(std::vector<entry>& all)
+    {
+        problem_.clear();
+        ++call_;
+        if (const waybill::fault f = open(); !f.ok())
+            return waybill::batch_sender::failed{.kind = f.kind, .text = f.text};
+        const auto last_publish = clock::now() + publish_time;
+        std::deque<std::size_t> ready;
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            if (all[i].is_first) ready.push_back(i);
+        }
+        std::size_t in_flight = 0;
+        for (;;) {
+            while (!ready.empty() && in_flight < max_in_flight && clock::now() < last_publish) {
+                entry& e = all[ready.front()];
+                if (publish_one(e, ready.front())) ++in_flight;
+                ready.pop_front();
+            }
+            if (in_flight == 0) break;
+            const nats_message m = next_reply(oldest(all) + ack_wait);
+            if (!m) break;
+            take(m.get(), all, ready, in_flight);
+        }
+        return outcome_of(all, in_flight);
+    }
+
+    /// False if it was refused before it was sent.
+    [[nodiscard]] bool publish_one(entry& e, std::size_t index)
+    {
+        const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+        if (e.id.empty() || std::any_of(e.id.begin(), e.id.end(), control))
+            return refuse(e, waybill::fault_kind::permanent,
+                          "the id is empty or has control characters");
+        if (e.body.size() > INT32_MAX)
+            return refuse(e, waybill::fault_kind::permanent, "the body is longer than 2 GiB");
+        const std::string reply = inbox_ + std::to_string(call_) + '.' + std::to_string(index);
+        nats_message m;
+        natsStatus s = natsMsg_Create(out(m), e.subject.c_str(), reply.c_str(), e.body.data(),
+                                      static_cast<int>(e.body.size()));
+        if (s == NATS_OK) s = natsMsgHeader_Set(m.get(), "Nats-Msg-Id", e.id.c_str());
+        if (s == NATS_OK) s = natsConnection_PublishMsg(client_.connection(), m.get());
+        if (s == NATS_MAX_PAYLOAD)
+            return refuse(e, waybill::fault_kind::permanent,
+                          std::to_string(e.body.size()) +
+                              " bytes are more than the server accepts (max_payload)");
+        if (s != NATS_OK)
+            return refuse(e, waybill::fault_kind::infrastructure, "publish (" + nats_text(s) + ')');
+        e.at = state::in_flight;
+        e.published = clock::now();
+        return true;
+    }
+
+    bool refuse(entry& e, waybill::fault_kind kind, const std::string& text)
+    {
+        (void)problem_of("message " + e.id + ": " + text);
+        e.at = state::failed;
+        e.kind = kind;
+        return false;
+    }
+
+    [[nodiscard]] static clock::time_point oldest(const std::vector<entry>& all)
+    {
+        auto first = clock::time_point::max();
+        for (const entry& e : all) {
+            if (e.at == state::in_flight) first = std::min(first, e.published);
+        }
+        return first;
+    }
+
+    [[nodiscard]] nats_message next_reply(clock::time_point deadline)
+    {
+        std::unique_lock lock(mailbox_->mutex);
+        if (!mailbox_->arrived.wait_until(lock, deadline,
+                                          [&] { return !mailbox_->replies.empty(); }))
+            return {};
+        nats_message m = std::move(mailbox_->replies.front());
+        mailbox_->replies.pop_front();
+        return m;
+    }
+
+    /// A reply to "<inbox><call>.<index>". Replies of earlier calls are ignored.
+    void take(natsMsg* m, std::vector<entry>& all, std::deque<std::size_t>& ready,
+              std::size_t& in_flight)
+    {
+        std::string_view to = natsMsg_GetSubject(m);
+        const std::string prefix = inbox_ + std::to_string(call_) + '.';
+        if (!to.starts_with(prefix)) return;
+        const auto index = number_in(to.substr(prefix.size()));
+        if (!index || *index >= all.size() || all[*index].at != state::in_flight) return;
+        entry& e = all[*index];
+        --in_flight;
+        if (natsMsg_IsNoResponders(m)) {
+            refuse(e, waybill::fault_kind::infrastructure,
+                   "no responders: the stream has no leader, or does not exist");
+            return;
+        }
+        read_reply(e, {natsMsg_GetData(m), static_cast<std::size_t>(natsMsg_GetDataLength(m))});
+        if (e.at == state::stored && e.next != none) ready.push_back(e.next);
+    }
+
+    /// {"stream":"NAME","seq":17,"duplicate":true}, or {"error":{"err_code":10054,
+    /// "description":"message size exceeds maximum allowed"},...}.
+    void read_reply(entry& e, std::string_view text)
+    {
+        constexpr int too_long = 10'054;
+        const auto reply = nlohmann::json::parse(text, nullptr, false);
+        const auto error = reply.is_object() ? reply.find("error") : reply.end();
+        if (!reply.is_object()) {
+            refuse(e, waybill::fault_kind::infrastructure, "reply: " + std::string(text));
+        } else if (error != reply.end() && error->is_object()) {
+            refuse(e,
+                   error->value("err_code", 0) == too_long ? waybill::fault_kind::permanent
+                                                           : waybill::fault_kind::infrastructure,
+                   error->value("description", std::string(text)));
+        } else if (reply.value("stream", "") != stream_ || reply.value("seq", 0) == 0) {
+            refuse(e, waybill::fault_kind::infrastructure,
+                   "another stream has the subject, reply: " + std::string(text));
+        } else {
+            e.at = state::stored;
+            if (reply.value("duplicate", false)) ++duplicates_;
+        }
+    }
+
+    [[nodiscard]] waybill::send_outcome outcome_of(const std::vector<entry>& all,
+                                                   std::size_t in_flight)
+    {
+        if (in_flight != 0) {
+            (void)problem_of(std::to_string(in_flight) + " of " + std::to_string(all.size()) +
+                             " messages are not acknowledged");
+            return waybill::batch_sender::outcome_unknown{};
+        }
+        failed_.clear();
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            if (all[i].at != state::stored) failed_.push_back({i, all[i].kind});
+        }
+        if (failed_.empty()) return waybill::batch_sender::accepted{};
+        if (all.size() == 1)
+            return waybill::batch_sender::failed{.kind = all[0].kind, .text = problem_};
+        return waybill::batch_sender::partial{.failed = failed_};
+    }
+
+    std::string stream_;
+    int replicas_;
+    std::chrono::seconds window_;
+    std::shared_ptr<mailbox> mailbox_{};
+    nats_client client_;
+    natsConnection* subscribed_ = nullptr;  ///< The connection of the subscription.
+    nats_subscription subscription_{};
+    std::string inbox_{};
+    bool checked_ = false;
+    std::uint64_t call_ = 0;
+    std::uint64_t duplicates_ = 0;
+    std::string problem_{};
+    std::vector<waybill::batch_sender::entry_fault> failed_{};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_NATS_PUBLISHER_HPP
