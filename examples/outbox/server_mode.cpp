@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "../engines/nats_client.hpp"
 #include "../engines/nats_cluster.hpp"
 #include "../engines/nats_publisher.hpp"
 #include "../engines/nats_server.hpp"
@@ -127,8 +128,8 @@ public:
     /// Creates the tables and the stream. Throws if they belong to another input, or to no input.
     void begin(const options& o, const std::vector<order>& orders)
     {
-        engines::nats_publisher broker(addresses_in(o.db).to, stream, o.cluster ? 3 : 1,
-                                       duplicate_window);
+        const addresses servers = addresses_in(o.db);
+        engines::nats_publisher broker(servers.to, stream, o.cluster ? 3 : 1, duplicate_window);
         waybill::fault f = broker.open();
         for (int tries = 0; !f.ok() && tries != 100; ++tries) {
             std::this_thread::sleep_for(100ms);
@@ -145,6 +146,12 @@ public:
         if (!tx) throw support::complaint(tx.error().text);
         tx->rollback();
         const engines::rows all = db_.exec("SELECT id, item, at FROM orders");
+        if (all.empty() && !is_empty(servers.to)) {
+            throw support::complaint(fmt::format(
+                "the stream {} has messages, but there are no orders; remove the stream, "
+                "or name the database of its orders",
+                stream));
+        }
         for (int n = 0; n != all.size(); ++n) {
             const auto id = all.number<std::uint64_t>(n, 0);
             const order stored{std::string(all.text(n, 1)), std::string(all.text(n, 2))};
@@ -160,6 +167,20 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> last_order() { return number(last_order_); }
 
 private:
+    [[nodiscard]] static bool is_empty(const std::string& urls)
+    {
+        engines::nats_client client(urls, 5s);
+        engines::nats_stream_info info;
+        natsStatus s = client.ready(1s);
+        if (s == NATS_OK) {
+            s = js_GetStreamInfo(engines::out(info), client.jetstream(), stream, nullptr, nullptr);
+        }
+        if (s != NATS_OK)
+            throw support::complaint(
+                fmt::format("NATS, stream {}: {}", stream, engines::nats_text(s)));
+        return info->State.Msgs == 0;
+    }
+
     [[nodiscard]] std::optional<std::uint64_t> number(engines::prepared& query)
     {
         try {

@@ -181,9 +181,11 @@ int run_relay(const options& o)
                                   .item_overhead = 100,
                                   .ordered = true,
                                   .retry = {.pauses = {.base = 50ms, .cap = 500ms}}}};
+    // The first connection takes longer than half of the lease.
+    while (!env.stop_requested() && !broker.open().ok()) env.sleep_until(env.now() + 100ms);
     // The rows of a relay that was killed are sent when its lease has ended.
     waybill::relay(outbox, sender, publish, env,
-                   {.max_rows = 200, .lease = 7s, .poll_interval = 20ms}, report);
+                   {.max_rows = 200, .lease = 5s, .poll_interval = 20ms}, report);
     return report.outcome == waybill::relay_report::ending::stop_requested ? 0 : 1;
 }
 
