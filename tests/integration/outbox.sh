@@ -105,7 +105,9 @@ says 'nothing to do: there is no order in none'
 answers 0 --help
 says --outage
 for bad in --bogus extra '--outage 0' '--outage 61' '--outage 3x' '--outage -1' --outage --input --db \
-    '--seed 18446744073709551616' '--as nobody'; do
+    '--seed 18446744073709551616' '--as nobody' '--table postgres:' '--to nats:' '--cluster' '--kill 5' \
+    '--table x --to nats:' '--table postgres: --to x' '--table postgres: --to nats: --kill 0' \
+    '--table postgres: --to nats: --plain' '--outage 3 --table postgres: --to nats:'; do
     # shellcheck disable=SC2086
     answers 2 $bad
     says 'outbox --help'

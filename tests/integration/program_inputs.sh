@@ -40,7 +40,7 @@ send_batches       --input .        -      --to --input --limit --items --calibr
 lost_events        .       .        .      --bin --chart --truth
 autoscaler         .       --folder --live --from --policy --window --every --for --instances --delay --state --json --chart --folder --seed
 reliable_consumer  --input --db     -      --workers --seed --partitions --batch --input --db --from
-outbox             --input --db     -      --outage --seed --input --db
+outbox             --input --db     -      --outage --seed --input --db --table --to
 order_pipeline     --input --db     -      --workers --seed --input --most --imports --db --chart --svg --dead-letters
 PROGRAMS
 : >built
