@@ -12,12 +12,12 @@
 //
 //   1. `accepted`, and in `partial` each message without a failure: the server has acknowledged the
 //      message.
-//   2. A message is published after the acknowledgement of the previous message of its key. If
-//      that one is not stored, it is not published. So the messages of a key are stored in the order
-//      of the batch. Messages of different keys are published at the same time.
-//   3. A message that was stored less than the duplicate window ago (2 minutes, unless it is set) is
-//      not stored again under the same id. After that time it is. So a relay stores each row once if
-//      it repeats an unknown outcome within the window.
+//   2. A message is published after the acknowledgement of the previous message of its key. If that
+//      one is not stored, it is not published. So the messages of a key are stored in the order of
+//      the batch. Messages of different keys are published at the same time.
+//   3. A message that was stored less than the duplicate window ago (2 minutes, unless it is set)
+//      is not stored again under the same id. After that time it is. So a relay stores each row
+//      once if it repeats an unknown outcome within the window.
 //   4. A call takes at most about 3 s, or 8 s if it creates the stream. It publishes for 0.5 s; the
 //      messages that are left are failures of the kind transient.
 //   5. An object belongs to one thread at a time.
@@ -128,7 +128,7 @@ public:
     /// Acknowledgements of messages that the server had already.
     [[nodiscard]] std::uint64_t duplicates() const noexcept { return duplicates_; }
 
-    /// NAME.<key>. Bytes that are not allowed in a subject are written as %XX, and an empty key as %.
+    /// NAME.<key>. Bytes that a subject cannot have are written as %XX, and an empty key as %.
     [[nodiscard]] std::string subject(std::string_view key) const
     {
         std::string s = stream_ + '.';

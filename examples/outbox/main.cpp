@@ -125,7 +125,8 @@ int run(options o)
 #ifdef WAYBILL_OUTBOX_SERVERS
         return servers::run(std::move(o), orders);
 #else
-        support::say("outbox: it was built without libnats-dev or libpq-dev, and cannot use servers\n");
+        support::say("outbox: it was built without libnats-dev or libpq-dev, and cannot use "
+                     "servers\n");
         return 2;
 #endif
     }

@@ -35,8 +35,8 @@ decision of the relay is told. Beside it runs the loop that people usually write
                     in a temporary folder
   --plain           without the usual loop beside it
   --table postgres: --to nats:
-                    orders and messages in PostgreSQL instead, and relays that send the messages to a
-                    stream of NATS JetStream: servers of its own, or postgres://... and
+                    orders and messages in PostgreSQL instead, and relays that send the messages to
+                    a stream of NATS JetStream: servers of its own, or postgres://... and
                     nats://HOST:PORT. --kill [SECONDS] then kills relays and the shop with -9 for so
                     long (default 10, 1 to 3600)
   --cluster         three nodes of NATS with a replicated stream, and a PostgreSQL server with a

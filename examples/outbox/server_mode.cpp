@@ -42,8 +42,8 @@ std::string file_of_addresses(const std::string& db)
     return db + "/servers";
 }
 
-/// Starts the servers that have no address. With --cluster it kills the leader of the stream and
-/// the primary in turn, and starts the node again. A standby that is up to date becomes the primary.
+/// Starts the servers that have no address. With --cluster it kills the leader of the stream and the
+/// primary in turn, and starts the node again. The standby becomes the primary.
 class own_servers {
 public:
     explicit own_servers(const options& o) : at_{o.table, o.to}, cluster_(o.cluster), dice_(o.seed)

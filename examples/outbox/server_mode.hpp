@@ -7,7 +7,7 @@
 //     relays    waybill::relay from the table to a stream of NATS JetStream      server_roles.cpp
 //     the check, which reads the table of orders and the whole stream            server_check.cpp
 //
-// Own servers end with the program. Their data is in its folder, so a further run continues with it.
+// Own servers end with the program. Their data is in its folder; a further run continues with it.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_SERVER_MODE_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_SERVER_MODE_HPP
