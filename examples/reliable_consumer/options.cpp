@@ -30,7 +30,7 @@ counts what is in the tables.
                    starts others
   --seed N         of these kills
   --poison         plants an event that ends each process that handles it
-  --partitions N   of the log (default {}, at most 64)
+  --partitions N   of the log (default {}, at most 512)
   --batch N        events in a transaction (default {}, at most 10,000)
   --input FILE     lines that become events; without it a recording of what dpkg does
   --db DIR         keeps log and tables there, and goes on with what is there; without it they are in
@@ -69,7 +69,7 @@ struct count_option {
 
 constexpr count_option counts[] = {
     {"--workers", &options::workers, 1, most_workers},
-    {"--partitions", &options::partitions, 1, 64},
+    {"--partitions", &options::partitions, 1, 512},
     {"--batch", &options::batch, 1, 10'000},
     {"--seed", &options::seed, 0, ~std::uint64_t{0}},
 };
