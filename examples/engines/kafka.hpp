@@ -265,6 +265,11 @@ public:
     /// A broker that is down closes its connections and accepts none. Brokers are numbered from 1.
     void set_down(std::int32_t broker) { rd_kafka_mock_broker_set_down(cluster_.get(), broker); }
     void set_up(std::int32_t broker) { rd_kafka_mock_broker_set_up(cluster_.get(), broker); }
+    /// Each response of the broker is delayed by this time.
+    void set_delay(std::int32_t broker, int milliseconds)
+    {
+        rd_kafka_mock_broker_set_rtt(cluster_.get(), broker, milliseconds);
+    }
     void set_leader(const kafka_partition& p, std::int32_t broker)
     {
         rd_kafka_mock_partition_set_leader(cluster_.get(), p.topic.c_str(), p.number, broker);

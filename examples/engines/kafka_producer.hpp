@@ -33,6 +33,7 @@ struct kafka_record {
     std::optional<std::string> key{};
     std::string body{};
     std::vector<std::pair<std::string, std::string>> headers{};
+    std::optional<std::int64_t> timestamp{};  ///< Milliseconds since 1970. Empty: now.
 };
 
 /// What became of a record.
@@ -40,15 +41,18 @@ struct kafka_delivery {
     std::uint64_t token = 0;  ///< That it was sent with.
     waybill::fault how{};
     std::int64_t offset = -1;
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    bool possibly_written = false;  ///< Transmitted, and without an acknowledgement.
 };
 
 class kafka_producer {
 public:
-    /// Each record is on all replicas in sync when it is reported, and there once.
+    /// Each record is on all replicas in sync when it is reported, and there once. `linger.ms` is 1
+    /// if the settings have none.
     explicit kafka_producer(kafka_settings s)
     {
         rd_kafka_conf_t* const conf =
-            s.set("enable.idempotence", "true").set("linger.ms", "1").made();
+            s.set("enable.idempotence", "true").set_default("linger.ms", "1").made();
         rd_kafka_conf_set_opaque(conf, this);
         rd_kafka_conf_set_dr_msg_cb(conf, &on_delivery);
         k_ = new_kafka(RD_KAFKA_PRODUCER, conf);
@@ -66,12 +70,22 @@ public:
     /// cannot be sent at all, say because it is too large.
     [[nodiscard]] waybill::result<bool> send(const kafka_record& r, std::uint64_t token)
     {
+        const rd_kafka_resp_err_t e = queue(r, token);
+        if (e == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
+        if (e == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+        if (e == RD_KAFKA_RESP_ERR__FATAL) throw kafka_error(rd_kafka_err2str(e));
+        return waybill::unexpected(fault_of(e));
+    }
+
+    /// The same with librdkafka's own code: 0 if the record is in the queue.
+    [[nodiscard]] rd_kafka_resp_err_t queue(const kafka_record& r, std::uint64_t token)
+    {
         rd_kafka_headers_t* const headers = rd_kafka_headers_new(r.headers.size());
         for (const auto& [name, value] : r.headers) {
             rd_kafka_header_add(headers, name.data(), static_cast<ssize_t>(name.size()),
                                 value.data(), static_cast<ssize_t>(value.size()));
         }
-        std::array<rd_kafka_vu_t, 7> all{};
+        std::array<rd_kafka_vu_t, 8> all{};
         all[0].vtype = RD_KAFKA_VTYPE_TOPIC;
         all[0].u.cstr = r.topic.c_str();
         all[1].vtype = RD_KAFKA_VTYPE_PARTITION;
@@ -86,14 +100,14 @@ public:
         all[5].u.headers = headers;
         all[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
         all[6].u.ptr = reinterpret_cast<void*>(token);
+        all[7].vtype = RD_KAFKA_VTYPE_TIMESTAMP;
+        all[7].u.i64 = r.timestamp.value_or(0);
         rd_kafka_error_t* const error = rd_kafka_produceva(k_, all.data(), all.size());
-        if (!error) return true;
+        if (!error) return RD_KAFKA_RESP_ERR_NO_ERROR;
         const rd_kafka_resp_err_t e = rd_kafka_error_code(error);
         rd_kafka_error_destroy(error);
         rd_kafka_headers_destroy(headers);
-        if (e == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
-        if (e == RD_KAFKA_RESP_ERR__FATAL) throw kafka_error(rd_kafka_err2str(e));
-        return waybill::unexpected(fault_of(e));
+        return e;
     }
 
     /// What was reported since the last time, or within `wait`.
@@ -120,18 +134,23 @@ public:
         return n;
     }
 
-    /// Waits for the reports of all that was sent, but no longer than this.
+    /// Waits for the reports of all that was sent, but no longer than this. `linger.ms` is ignored.
     [[nodiscard]] std::vector<kafka_delivery> flush(std::chrono::milliseconds wait)
     {
         rd_kafka_flush(k_, static_cast<int>(wait.count()));
         return std::exchange(delivered_, {});
     }
 
+    /// For calls of librdkafka that this class does not have, such as those of administrators.
+    [[nodiscard]] rd_kafka_t* handle() const noexcept { return k_; }
+
 private:
     static void on_delivery(rd_kafka_t*, const rd_kafka_message_t* m, void* self)
     {
+        const bool possibly = rd_kafka_message_status(m) == RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED;
         static_cast<kafka_producer*>(self)->delivered_.push_back(
-            {reinterpret_cast<std::uint64_t>(m->_private), fault_of(m->err), m->offset});
+            {reinterpret_cast<std::uint64_t>(m->_private), fault_of(m->err), m->offset, m->err,
+             possibly});
     }
 
     rd_kafka_t* k_ = nullptr;

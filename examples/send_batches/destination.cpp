@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "../engines/sqlite_queue.hpp"
 #include "../engines/sqs.hpp"
 #include "../support/cleanup.hpp"
+#include "servers.hpp"
 #ifdef WAYBILL_SEND_BATCHES_PROTON
 #include "../engines/proton_amqp.hpp"
 #endif
@@ -72,7 +74,8 @@ destination into_sqlite(const std::string& file, std::uint64_t limit)
     const std::string path = folder ? folder->path() + "/queue.sqlite" : file;
     const auto k = std::make_shared<kept>(std::move(folder), path, limit);
     destination d{.name = file.empty() ? "an SQLite queue" : "the SQLite queue " + file,
-                  .limit = {.bytes = limit, .envelope = engines::sqlite_queue::envelope}};
+                  .limit = {.bytes = limit, .envelope = engines::sqlite_queue::envelope},
+                  .limited = true};
     d.size_of = [](std::uint64_t body) {
         return engines::sqlite_queue::size_of(header.size(), body);
     };
@@ -97,20 +100,6 @@ destination into_sqlite(const std::string& file, std::uint64_t limit)
     return d;
 }
 
-/// Any engine that says of itself what it takes.
-template <class Engine>
-destination into(std::string name, std::shared_ptr<Engine> e)
-{
-    destination d{.name = std::move(name), .reported = e->about()};
-    d.limit = d.reported.limit;
-    d.size_of = &Engine::size_of;
-    d.send = [e](std::span<const std::string_view> bodies, std::uint64_t attempt) {
-        return e->send(bodies, attempt);
-    };
-    d.said = [e] { return e->said(); };
-    return d;
-}
-
 using opener = destination (*)(const std::string& to, const address& a);
 
 /// One line a broker: how --to begins and goes on, its usual port, who speaks to it, what is
@@ -122,6 +111,14 @@ struct place {
     opener open{};
     std::string_view missing{};
     std::string_view caveat{};
+};
+
+/// A server of this program: no address, and --limit is its limit.
+struct own_place {
+    std::string_view form{};
+    destination (*open)(const options& o) = nullptr;
+    std::string_view missing{};
+    std::string_view aside{};
 };
 
 template <class Engine>
@@ -159,6 +156,19 @@ constexpr opener plain_amqp = &opened_amqp<engines::proton_amqp::style::plain>;
 constexpr opener amqp = nullptr;
 constexpr opener plain_amqp = nullptr;
 #endif
+#ifdef WAYBILL_SEND_BATCHES_KAFKA
+destination opened_kafka(const std::string& to, const address& a)
+{
+    const bool six = a.host.find(':') != a.host.npos;
+    return into_kafka(to, (six ? '[' + a.host + ']' : a.host) + ':' + a.port, a.name);
+}
+constexpr opener kafka = &opened_kafka;
+constexpr auto mock_kafka = &into_mock_kafka;
+#else
+constexpr opener kafka = nullptr;
+constexpr destination (*mock_kafka)(const options&) = nullptr;
+#endif
+constexpr std::string_view librdkafka = "it was built without librdkafka (librdkafka-dev)";
 constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-proton11-dev)";
 
 constexpr std::array known{
@@ -167,7 +177,12 @@ constexpr std::array known{
     place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", &opened<engines::nats>, {},
           "core NATS keeps nothing without a subscriber"},
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
+    place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
     place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", &opened_sqs},
+};
+
+constexpr std::array own{
+    own_place{"kafka:", mock_kafka, librdkafka, "librdkafka's mock cluster in this process"},
 };
 
 constexpr std::string_view sqlite = "sqlite:";
@@ -177,6 +192,8 @@ constexpr std::string_view sqlite = "sqlite:";
 std::string places()
 {
     std::string all = "sqlite:FILE";
+    for (const own_place& p : own)
+        all += fmt::format("\n                     {} ({})", p.form, p.open ? p.aside : p.missing);
     for (const place& p : known) {
         all += fmt::format("\n                     {}", p.form);
         const std::string_view aside = p.open ? p.caveat : p.missing;
@@ -195,18 +212,25 @@ destination open_destination(const options& o)
     if (o.to.empty() || !queue_file(o).empty()) {
         return into_sqlite(queue_file(o), o.limit.value_or(queue_limit));
     }
-    for (const place& p : known) {
-        if (!o.to.starts_with(p.begins)) continue;
-        const address a = address_in(o.to, p.begins, p.port, p.form);
-        if (!p.open) throw complaint(fmt::format("--to {}: {}", o.to, p.missing));
-        try {
+    try {
+        for (const own_place& p : own) {
+            if (o.to != p.form) continue;
+            if (!p.open) throw complaint(fmt::format("--to {}: {}", o.to, p.missing));
+            return p.open(o);
+        }
+        for (const place& p : known) {
+            if (!o.to.starts_with(p.begins)) continue;
+            const address a = address_in(o.to, p.begins, p.port, p.form);
+            if (!p.open) throw complaint(fmt::format("--to {}: {}", o.to, p.missing));
             destination d = p.open(o.to, a);
             if (o.limit) d.reported.limit.bytes = *o.limit;
             d.caveat = p.caveat;
             return d;
-        } catch (const engines::socket_error& e) {
-            throw complaint(fmt::format("--to {}: {}", o.to, e.what()));
         }
+    } catch (const complaint&) {
+        throw;
+    } catch (const std::runtime_error& e) {  // of an engine
+        throw complaint(fmt::format("--to {}: {}", o.to, e.what()));
     }
     throw complaint(fmt::format("--to {}: there is no such place. There are\n{:21}{}", o.to, "",
                                 places()));

@@ -28,6 +28,7 @@ struct destination {
     engines::manual reported{};  ///< What the sender may know before it sends.
     waybill::batch_limits
         limit{};  ///< What really holds; for the drawing and for the fewest batches.
+    bool limited = false;  ///< --limit is what it takes, and not what is believed of it.
     std::function<std::uint64_t(std::uint64_t)> size_of{};  ///< From a body to what is counted.
     /// Bodies and the number of the attempt, which is the same only for the identical batch.
     std::function<waybill::send_outcome(std::span<const std::string_view>, std::uint64_t)> send{};

@@ -27,7 +27,7 @@ waybill::send_policy policy_for(const options& o, const destination& to)
         p.limit = {.items = to.reported.limit.items};  // which no refusal would tell
     else
         p.exact_sizes = to.reported.sizes;
-    if (o.blind && o.limit && !to.read_back) p.limit.bytes = *o.limit;
+    if (o.blind && o.limit && !to.limited) p.limit.bytes = *o.limit;
     if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
     if (const auto bad = waybill::validate(p)) {
         throw complaint(fmt::format("this cannot be sent by: {}", *bad));

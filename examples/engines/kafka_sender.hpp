@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//
+// kafka_sender: batches of lines for a topic. Each line is a record, each batch one record batch.
+//
+//     engines::kafka_sender topic({{"bootstrap.servers", "127.0.0.1:9092"}}, "mails");
+//     engines::manual m = topic.about();            // max.message.bytes of the topic
+//     waybill::send_outcome o = topic.send(lines);  // a span of string_views
+//
+//   1. A batch is one Produce request with one record batch for one partition. librdkafka neither
+//      splits nor merges batches. The partitions take turns, batch by batch. The records have no key.
+//   2. `batch_size` is the exact size of the record batch in the request, without compression.
+//      `size_of` is a bound: a batch has at most 128 bytes less.
+//   3. The producer is idempotent, and acks=all: librdkafka's own retries duplicate nothing. A batch
+//      without an acknowledgement within message.timeout.ms (10 s) is unknown if it was transmitted.
+//   4. The outcome is that of the delivery reports, record by record. If records differ, it is
+//      `partial`. If one is unknown, the batch is unknown.
+//   5. A broker with a quota delays its response. Such a batch is accepted.
+//
+// Code                              Outcome
+// NO_ERROR                          accepted
+// 10 MSG_SIZE_TOO_LARGE             refused: the record batch exceeds max.message.bytes
+// _QUEUE_FULL                       throttled: the queue of librdkafka is full
+// 17, 29, 31, _UNKNOWN_TOPIC ...    the sender stops: no such topic, or no permission
+// _MSG_TIMED_OUT, _TRANSPORT ...    transient if it was not transmitted, otherwise unknown
+// any other code of a broker        waybill::wire::kafka_errors; unknown if it has no such code
+
+#ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
+#define WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kafka_producer.hpp"
+#include "number.hpp"
+#include "verdict.hpp"
+#include <waybill/batch.hpp>
+#include <waybill/wire/error_codes_brokers.hpp>
+#include <waybill/wire/kafka.hpp>
+
+namespace engines {
+
+/// Codes that waybill::wire::kafka_errors does not contain, or that have another meaning here.
+/// Codes below zero are librdkafka's own.
+inline constexpr error_code kafka_own[]{
+    {"NO_ERROR", answer::accepted, 0},
+    {"_QUEUE_FULL", answer::throttled, -184},
+    // The topic is the same for all lines: no line can succeed before a person has acted.
+    {"TOPIC_EXCEPTION", answer::infrastructure, 17},
+    {"_UNKNOWN_TOPIC", answer::infrastructure, -188},
+    {"_UNKNOWN_PARTITION", answer::infrastructure, -190},
+    {"_AUTHENTICATION", answer::infrastructure, -169},
+    // Of a record that was not transmitted. A transmitted record with one of them is unknown.
+    {"_MSG_TIMED_OUT", answer::transient, -192},
+    {"_TRANSPORT", answer::transient, -195},
+    {"_ALL_BROKERS_DOWN", answer::transient, -187},
+    {"_PURGE_QUEUE", answer::transient, -152},
+    {"_FATAL", answer::transient, -150},
+};
+
+class kafka_sender {
+public:
+    /// Brokers accept record batches of this size, if not configured otherwise.
+    static constexpr std::uint64_t default_limit = 1'048'588;
+    /// The offset of a record in its batch takes at most two bytes up to this number of records.
+    static constexpr std::uint64_t max_records = 8'192;
+
+    /// Throws kafka_error if librdkafka refuses the settings. Does not wait for a connection.
+    kafka_sender(kafka_settings s, std::string topic)
+        : settings_(std::move(s)), topic_(std::move(topic))
+    {
+        settings_.set_default("message.timeout.ms", "10000")
+            .set_default("retry.backoff.ms", "50")
+            .set_default("linger.ms", "5000")  // `flush` does not wait for it
+            .set("batch.num.messages", std::to_string(max_records))
+            .set("batch.size", "1000000000")
+            .set("message.max.bytes", "1000000000");
+        open();
+    }
+
+    /// Throws kafka_error if no broker responds within 5 s, or the topic cannot be created.
+    [[nodiscard]] manual about()
+    {
+        if (!connected()) throw kafka_error(said_);
+        return about(topic_limit().value_or(default_limit));
+    }
+    /// With this limit for a record batch, in bytes.
+    [[nodiscard]] static manual about(std::uint64_t limit)
+    {
+        return {
+            {.bytes = limit, .items = max_records, .envelope = waybill::wire::kafka::batch_head},
+            true};
+    }
+
+    /// The size of a record with this body at the last position of a batch, in bytes.
+    [[nodiscard]] static constexpr std::uint64_t size_of(std::uint64_t body)
+    {
+        constexpr std::uint64_t around =
+            1 + 1 + 2 + 1 + 1;  // attributes, time, offset, key, headers
+        const std::uint64_t record = around + number_size(body) + body;
+        return number_size(record) + record;
+    }
+
+    /// The exact size of the record batch, in bytes.
+    [[nodiscard]] static std::uint64_t batch_size(std::span<const std::string_view> bodies)
+    {
+        namespace kafka = waybill::wire::kafka;
+        std::uint64_t bytes = kafka::batch_head;
+        for (std::size_t i = 0; i != bodies.size(); ++i)
+            bytes += kafka::size({.value = bodies[i]}, i, 0);
+        return bytes;
+    }
+
+    [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
+                                             std::uint64_t = 0)
+    {
+        if (!connected()) return not_connected(said_, answer::transient);
+        const auto partition = static_cast<std::int32_t>(batches_++ % partitions_);
+        found_.assign(bodies.size(), {});
+        is_broken_ = false;
+        const std::size_t queued = queue(bodies, partition);
+        const auto reports = out_->flush(patience);
+        for (const kafka_delivery& d : reports) note(d.token, d.code, d.possibly_written);
+        const waybill::send_outcome o = outcome(bodies, partition);
+        // Without a report, a record may still be in the queue.
+        if (reports.size() != queued || is_broken_ || is_fatal()) out_.reset();
+        return o;
+    }
+
+    /// The last error in librdkafka's words.
+    [[nodiscard]] const std::string& said() const noexcept { return said_; }
+
+    /// The records of a batch that the broker has acknowledged.
+    struct placed {
+        std::int32_t partition = 0;
+        std::uint64_t records = 0;
+    };
+    [[nodiscard]] const std::vector<placed>& acknowledged() const noexcept { return placed_; }
+
+private:
+    /// Longer than message.timeout.ms, after which librdkafka reports each record.
+    static constexpr std::chrono::seconds patience{20};
+    static constexpr std::chrono::seconds connecting{5};
+
+    /// Bytes of a non-negative number in a record.
+    [[nodiscard]] static constexpr std::uint64_t number_size(std::uint64_t n)
+    {
+        std::uint64_t bytes = 1;
+        for (n *= 2; n > 127; n /= 128) ++bytes;
+        return bytes;
+    }
+
+    void open() { out_ = std::make_unique<kafka_producer>(settings_); }
+
+    [[nodiscard]] bool connected()
+    {
+        if (!out_) open();
+        if (partitions_ != 0) return true;
+        const std::int32_t n = out_->partitions(topic_, connecting);
+        if (n <= 0) {
+            said_ = "Kafka: no broker responds, or there is no topic " + topic_ +
+                    ": start the brokers, or create the topic";
+            return false;
+        }
+        partitions_ = static_cast<std::uint64_t>(n);
+        return true;
+    }
+
+    /// Returns the number of records that librdkafka has queued. The others have an outcome.
+    [[nodiscard]] std::size_t queue(std::span<const std::string_view> bodies,
+                                    std::int32_t partition)
+    {
+        using std::chrono::system_clock;
+        // One time for all: a record takes the same number of bytes for it.
+        const std::int64_t now = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                     system_clock::now().time_since_epoch())
+                                     .count();
+        std::size_t queued = 0;
+        for (std::size_t i = 0; i != bodies.size(); ++i) {
+            const kafka_record r{topic_, partition, {}, std::string(bodies[i]), {}, now};
+            const rd_kafka_resp_err_t e = out_->queue(r, i);
+            if (e == RD_KAFKA_RESP_ERR_NO_ERROR)
+                ++queued;
+            else
+                note(i, e, false);
+        }
+        return queued;
+    }
+
+    void note(std::uint64_t record, rd_kafka_resp_err_t e, bool possibly_written)
+    {
+        answer a = answer::outcome_unknown;
+        if (e >= 0 || !possibly_written) {
+            using waybill::wire::kafka_errors;
+            a = waybill::wire::find(kafka_own, kafka_errors, std::int64_t{e}).value_or(a);
+        }
+        if (a != answer::accepted) said_ = fault_of(e).text;
+        // librdkafka keeps such an error of a topic or of a producer.
+        is_broken_ = is_broken_ || a == answer::infrastructure || a == answer::outcome_unknown;
+        found_[record] = a;
+    }
+
+    [[nodiscard]] waybill::send_outcome outcome(std::span<const std::string_view> bodies,
+                                                std::int32_t partition)
+    {
+        faults_.clear();
+        bool unknown = false;
+        bool differ = false;
+        for (std::size_t i = 0; i != found_.size(); ++i) {
+            const answer a = found_[i].value_or(answer::outcome_unknown);
+            if (!found_[i]) said_ = "no delivery report of librdkafka in time";
+            unknown = unknown || a == answer::outcome_unknown;
+            differ = differ || found_[i] != found_[0];
+            if (a != answer::accepted) faults_.push_back({i, failure_of(a)});
+        }
+        if (const std::uint64_t n = found_.size() - faults_.size(); n != 0)
+            placed_.push_back({partition, n});
+        if (unknown) return waybill::batch_sender::outcome_unknown{};
+        if (differ) return waybill::batch_sender::partial{.failed = faults_};
+        return outcome_of(*found_[0], said_, {.actual = batch_size(bodies)});
+    }
+
+    [[nodiscard]] bool is_fatal() const
+    {
+        char text[1];
+        return rd_kafka_fatal_error(out_->handle(), text, sizeof text) !=
+               RD_KAFKA_RESP_ERR_NO_ERROR;
+    }
+
+    /// max.message.bytes of the topic. Empty without a response, as without the permission for it.
+    [[nodiscard]] std::optional<std::uint64_t> topic_limit()
+    {
+        rd_kafka_t* const k = out_->handle();
+        const std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)> replies(
+            rd_kafka_queue_new(k), &rd_kafka_queue_destroy);
+        const std::unique_ptr<rd_kafka_ConfigResource_t, decltype(&rd_kafka_ConfigResource_destroy)>
+            of(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic_.c_str()),
+               &rd_kafka_ConfigResource_destroy);
+        const std::unique_ptr<rd_kafka_AdminOptions_t, decltype(&rd_kafka_AdminOptions_destroy)>
+            options(rd_kafka_AdminOptions_new(k, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS),
+                    &rd_kafka_AdminOptions_destroy);
+        char why[256];
+        rd_kafka_AdminOptions_set_request_timeout(options.get(), 2'000, why, sizeof why);
+        rd_kafka_ConfigResource_t* all[] = {of.get()};
+        rd_kafka_DescribeConfigs(k, all, 1, options.get(), replies.get());
+        const std::unique_ptr<rd_kafka_event_t, decltype(&rd_kafka_event_destroy)> reply(
+            rd_kafka_queue_poll(replies.get(), 3'000), &rd_kafka_event_destroy);
+        const rd_kafka_DescribeConfigs_result_t* const result =
+            reply ? rd_kafka_event_DescribeConfigs_result(reply.get()) : nullptr;
+        if (!result) return {};
+        std::size_t count = 0;
+        const auto* const found = rd_kafka_DescribeConfigs_result_resources(result, &count);
+        for (std::size_t i = 0; i != count; ++i) {
+            if (const auto limit = limit_in(found[i])) return limit;
+        }
+        return {};
+    }
+
+    [[nodiscard]] static std::optional<std::uint64_t> limit_in(const rd_kafka_ConfigResource_t* r)
+    {
+        std::size_t count = 0;
+        const auto* const entries = rd_kafka_ConfigResource_configs(r, &count);
+        for (std::size_t i = 0; i != count; ++i) {
+            const char* const name = rd_kafka_ConfigEntry_name(entries[i]);
+            const char* const value = rd_kafka_ConfigEntry_value(entries[i]);
+            if (value && std::string_view(name) == "max.message.bytes") return number_in(value);
+        }
+        return {};
+    }
+
+    kafka_settings settings_;
+    std::string topic_;
+    std::unique_ptr<kafka_producer> out_{};
+    std::uint64_t partitions_ = 0;
+    std::uint64_t batches_ = 0;
+    std::vector<std::optional<answer>> found_{};  // of each record of the batch
+    std::vector<waybill::batch_sender::entry_fault> faults_{};
+    std::vector<placed> placed_{};
+    bool is_broken_ = false;  // the producer cannot be used for the next batch
+    std::string said_{};
+};
+
+}  // namespace engines
+
+#endif  // WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
