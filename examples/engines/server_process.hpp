@@ -132,6 +132,12 @@ public:
         return program_ + " has ended at once";
     }
 
+    /// After `ended` has returned true. -1 after a signal.
+    [[nodiscard]] int exit_code() const noexcept
+    {
+        return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
+    }
+
     /// SIGKILL, and returns after the end of the process.
     void kill() noexcept
     {

@@ -2,7 +2,8 @@
 
 #include "check.hpp"
 
-#include <functional>
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -29,6 +30,25 @@ std::uint64_t fewest(const std::vector<trace>& lines, const destination& to,
     return batches;
 }
 
+namespace {
+
+/// The number of lines that are in only one of the queue and the accepted lines, in any order.
+std::uint64_t differences(std::vector<std::uint64_t> found, const std::vector<trace>& lines,
+                          const std::vector<bool>& accepted)
+{
+    std::vector<std::uint64_t> expected;
+    for (std::size_t n = 0; n != lines.size(); ++n)
+        if (accepted[n]) expected.push_back(lines[n].sum);
+    std::sort(found.begin(), found.end());
+    std::sort(expected.begin(), expected.end());
+    std::vector<std::uint64_t> differ;
+    std::set_symmetric_difference(found.begin(), found.end(), expected.begin(), expected.end(),
+                                  std::back_inserter(differ));
+    return differ.size();
+}
+
+}  // namespace
+
 void check_queue(const destination& to, const std::vector<trace>& lines, results& r)
 {
     std::vector<bool> in(lines.size(), true);
@@ -39,13 +59,18 @@ void check_queue(const destination& to, const std::vector<trace>& lines, results
     std::uint64_t at = 0;
     std::uint64_t found = 0;
     std::uint64_t misplaced = 0;
+    std::vector<std::uint64_t> sums;
     to.read_back([&](std::string_view body) {
         while (at != lines.size() && !in[at]) ++at;
         ++found;
-        if (at == lines.size() || lines[at].sum != checksum(body)) ++misplaced;
+        sums.push_back(checksum(body));
+        if (at == lines.size() || lines[at].sum != sums.back()) ++misplaced;
         if (at != lines.size()) ++at;
     });
     r.checked = true;
+    // A line that was sent again after a partial outcome comes after later lines.
+    r.in_order = misplaced == 0;
+    if (r.partial != 0 && misplaced != 0) misplaced = differences(sums, lines, in);
     if (found != r.report.accepted) {
         r.wrong.push_back(fmt::format("{} lines are in the queue instead of {}", found,
                                       r.report.accepted));

@@ -168,6 +168,19 @@ constexpr auto mock_kafka = &into_mock_kafka;
 constexpr opener kafka = nullptr;
 constexpr destination (*mock_kafka)(const options&) = nullptr;
 #endif
+#ifdef WAYBILL_SEND_BATCHES_RABBITMQ
+constexpr std::string_view rabbitmq_scheme = "rabbitmq://";
+destination opened_rabbitmq(const std::string& to, const address&)
+{
+    return into_rabbitmq(to, to.substr(rabbitmq_scheme.size()));
+}
+constexpr opener rabbitmq = &opened_rabbitmq;
+constexpr auto own_rabbitmq = &into_own_rabbitmq;
+#else
+constexpr opener rabbitmq = nullptr;
+constexpr destination (*own_rabbitmq)(const options&) = nullptr;
+#endif
+constexpr std::string_view librabbitmq = "it was built without rabbitmq-c (librabbitmq-dev)";
 constexpr std::string_view librdkafka = "it was built without librdkafka (librdkafka-dev)";
 constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-proton11-dev)";
 
@@ -178,11 +191,13 @@ constexpr std::array known{
           "core NATS keeps nothing without a subscriber"},
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
+    place{"rabbitmq://", "rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE", "5672", rabbitmq, librabbitmq},
     place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", &opened_sqs},
 };
 
 constexpr std::array own{
     own_place{"kafka:", mock_kafka, librdkafka, "librdkafka's mock cluster in this process"},
+    own_place{"rabbitmq:", own_rabbitmq, librabbitmq, "a server that ends with this program"},
 };
 
 constexpr std::string_view sqlite = "sqlite:";

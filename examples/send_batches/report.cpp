@@ -140,7 +140,8 @@ void print(const options& o, const destination& to, const results& r)
     }
     if (!r.wrong.empty() || r.report.not_accepted != 0 || r.report.stopped) return;
     if (r.checked) {
-        fmt::print("checked: each line is in the queue exactly once, in order\n");
+        fmt::print("checked: each line is in the queue exactly once, {}\n",
+                   r.in_order ? "in order" : "repeated lines after later ones");
         return;
     }
     const std::string_view done = to.caveat.empty() ? "that it has it" : "that it was published";

@@ -40,6 +40,13 @@ template <class Engine>
 /// refused, by default one larger than 1,048,588 bytes.
 [[nodiscard]] destination into_mock_kafka(const options& o);
 
+/// server_rabbitmq.cpp: a queue. `address` is what follows the scheme.
+[[nodiscard]] destination into_rabbitmq(const std::string& to, const std::string& address);
+
+/// server_rabbitmq.cpp: a quorum queue of a server that ends with the program. --limit is its
+/// max_message_size.
+[[nodiscard]] destination into_own_rabbitmq(const options& o);
+
 }  // namespace send_batches
 
 #endif  // WAYBILL_EXAMPLES_SEND_BATCHES_SERVERS_HPP

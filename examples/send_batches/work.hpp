@@ -42,6 +42,7 @@ struct results {
     std::uint64_t unknown = 0;
     bool limit_told = false;  ///< The broker has, in a refusal.
     bool checked = false;  ///< The queue has been read back.
+    bool in_order = false;  ///< Of a checked queue.
     std::vector<std::string> wrong{};
     double seconds = 0;
 };
