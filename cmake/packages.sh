@@ -22,6 +22,8 @@ packages_probe()
         nats-server | beanstalkd | doxygen) echo "program $1" ;;
         libqpid-proton11-dev) echo "header proton/connection_driver.h" ;;
         librdkafka-dev) echo "header librdkafka/rdkafka.h" ;;
+        librabbitmq-dev) echo "header amqp_tcp_socket.h" ;;
+        rabbitmq-server) echo "program rabbitmq-server" ;;
         libpq-dev) echo "header libpq-fe.h" ;;
         libnats-dev) echo "header nats/nats.h" ;;
         libssl-dev) echo "header openssl/evp.h" ;;

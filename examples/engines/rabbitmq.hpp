@@ -301,6 +301,8 @@ private:
         if (found_[index]) return;
         if (body.size() > max_size_) {
             found_[index] = answer::permanent;
+            said_ = "a message of " + std::to_string(body.size()) +
+                    " bytes exceeds max_message_size of " + std::to_string(max_size_);
             return;
         }
         if (!connection_) connect();
