@@ -55,11 +55,11 @@ is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2
 
 # A server of the program: all lines but those that are larger than its limit.
 recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
-{ head -n 3000 "$recording"; printf '{"c":"%070000d"}\n' 3; tail -n 3000 "$recording"; } >mixed
+{ head -n 1000 "$recording"; printf '{"c":"%070000d"}\n' 3; tail -n 1000 "$recording"; } >mixed
 answers 1 --to rabbitmq: --input mixed --limit 60000
-is accepted 6000
+is accepted 2000
 is not_accepted 1
-says 'not there: line 3001: '
+says 'not there: line 1001: '
 says '406 PRECONDITION_FAILED'
 ! grep -q 'instead of\|not in their place' out err || fail 'the queue does not have the lines'
 grep -q '"checked": true' report.json || fail 'the queue was not read back'
@@ -70,11 +70,12 @@ mkfifo input
 "$program" --to rabbitmq: --input - <input >out 2>err &
 sender=$!
 exec {hold}>input
-for _ in $(seq 1000); do
-    server=$(pgrep -P "$sender" beam || true)
-    [ -z "$server" ] || ! grep -q '^batch' out || break
-    sleep 0.02
+for _ in $(seq 600); do
+    ! grep -qs 'Server startup complete' tmp/*/log/*.log || break
+    sleep 0.1
 done
+sleep 0.5
+server=$(pgrep -P "$sender" beam || true)
 [ -n "$server" ] || fail 'the server does not start'
 kill -INT "$sender"
 code=0
@@ -92,4 +93,4 @@ answers 1 --to rabbitmq://127.0.0.1:1/lines
 says '--to rabbitmq://127.0.0.1:1/lines: 127.0.0.1:1: '
 answers 1 --to rabbitmq://127.0.0.1
 says 'expected rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE'
-echo "send_batches_rabbitmq: 6000 lines"
+echo "send_batches_rabbitmq: 2000 lines"
