@@ -32,18 +32,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-#include <arpa/inet.h>
 #include <nats/nats.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "nats_client.hpp"
 #include "number.hpp"
@@ -212,28 +207,6 @@ private:
             js_GetStreamInfo(out(info), client_->jetstream(), stream.c_str(), nullptr, nullptr);
         if (s != NATS_OK) info.reset();
         return info;
-    }
-
-    /// Different free ports below those that the system assigns, so that no other program gets
-    /// one while its node is down.
-    [[nodiscard]] static std::vector<std::uint16_t> free_ports(std::size_t count)
-    {
-        std::random_device dice;
-        std::vector<std::uint16_t> ports;
-        std::vector<int> sockets;  // open until all ports are known
-        for (int tries = 0; tries != 1'000 && ports.size() != count; ++tries) {
-            const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-            sockaddr_in at{};
-            at.sin_family = AF_INET;
-            at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-            at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
-            sockets.push_back(s);
-            if (::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0)
-                ports.push_back(ntohs(at.sin_port));
-        }
-        for (const int s : sockets) ::close(s);
-        if (ports.size() != count) throw server_error("no free ports on 127.0.0.1");
-        return ports;
     }
 
     std::string folder_;

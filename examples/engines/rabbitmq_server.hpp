@@ -21,15 +21,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "depth.hpp"
 #include "server_process.hpp"
@@ -44,7 +38,8 @@ public:
                              std::optional<std::uint64_t> max_message_size = {})
         : folder_(folder), lock_(folder, "rabbitmq-server")
     {
-        const std::vector<std::string> ports = free_ports(3);
+        std::vector<std::string> ports;
+        for (const std::uint16_t port : free_ports(3)) ports.push_back(std::to_string(port));
         at_ = {.host = "127.0.0.1", .port = ports[0], .user = "guest", .password = "guest"};
         configure(max_message_size);
         epmd_.start({"epmd", "-address", "127.0.0.1", "-port", ports[1]}, SIGKILL,
@@ -117,27 +112,6 @@ private:
                 throw server_error("rabbitmq-server does not start within 90 s" + last_line(log));
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
-    }
-
-    /// Below the ports that the system assigns, so that no other program gets one meanwhile.
-    [[nodiscard]] static std::vector<std::string> free_ports(std::size_t count)
-    {
-        std::random_device dice;
-        std::vector<std::string> ports;
-        std::vector<int> sockets;  // open until all ports are known
-        for (int tries = 0; tries != 1'000 && ports.size() != count; ++tries) {
-            const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-            sockaddr_in at{};
-            at.sin_family = AF_INET;
-            at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-            at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
-            sockets.push_back(s);
-            if (::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0)
-                ports.push_back(std::to_string(ntohs(at.sin_port)));
-        }
-        for (const int s : sockets) ::close(s);
-        if (ports.size() != count) throw server_error("no free ports on 127.0.0.1");
-        return ports;
     }
 
     std::string folder_;

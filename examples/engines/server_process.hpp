@@ -20,25 +20,53 @@
 #include <chrono>
 #include <climits>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "server_error.hpp"
 
 namespace engines {
+
+/// Different free ports on 127.0.0.1. They are below those that the system assigns, so no client
+/// gets one while its server is down.
+[[nodiscard]] inline std::vector<std::uint16_t> free_ports(std::size_t count)
+{
+    std::random_device dice;
+    std::vector<std::uint16_t> ports;
+    std::vector<int> sockets;  // open until all ports are known
+    for (int tries = 0; tries != 1'000 && ports.size() != count; ++tries) {
+        const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in at{};
+        at.sin_family = AF_INET;
+        at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        at.sin_port = htons(static_cast<std::uint16_t>(20'000 + dice() % 12'000));
+        sockets.push_back(s);
+        if (::bind(s, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0)
+            ports.push_back(ntohs(at.sin_port));
+    }
+    for (const int s : sockets) ::close(s);
+    if (ports.size() != count) throw server_error("no free ports on 127.0.0.1");
+    return ports;
+}
 
 /// Creates the folder if it is missing, and locks it.
 class folder_lock {
