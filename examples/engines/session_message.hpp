@@ -23,7 +23,6 @@
 #include <utility>
 
 #include "number.hpp"
-#include "sqlite.hpp"
 
 namespace engines {
 
@@ -80,24 +79,32 @@ struct session_lock {
     return all;
 }
 
-/// Throws where something else stands there.
-inline void read_properties(std::string_view stored, session_message& to)
+/// Returns false if `stored` is not what `stored_properties` returns.
+[[nodiscard]] inline bool read_properties(std::string_view stored, session_message& to)
 {
-    const auto take = [&] {
+    const auto take = [&]() -> std::optional<std::string> {
         const auto colon = stored.find(':');
         const auto size = number_in(stored.substr(0, colon));
-        if (colon == stored.npos || !size || *size > stored.size() - colon - 1) {
-            throw sqlite_error("the properties of a message cannot be read", SQLITE_CORRUPT);
-        }
-        const std::string text(stored.substr(colon + 1, *size));
+        if (colon == stored.npos || !size || *size > stored.size() - colon - 1) return {};
+        std::string text(stored.substr(colon + 1, *size));
         stored.remove_prefix(colon + 1 + *size);
         return text;
     };
     while (!stored.empty()) {
-        std::string name = take();
-        to.properties[std::move(name)] = take();
+        auto name = take();
+        auto value = take();
+        if (!name || !value) return false;
+        to.properties[*std::move(name)] = *std::move(value);
     }
+    return true;
 }
+
+/// The bytes of a message in a batch. A batch without messages has `session_batch_envelope` bytes.
+[[nodiscard]] inline std::uint64_t size_in_batch(const session_message& m)
+{
+    return m.session.size() + m.id.size() + m.body.size() + stored_properties(m).size() + 32;
+}
+inline constexpr std::uint64_t session_batch_envelope = 64;
 
 }  // namespace engines
 

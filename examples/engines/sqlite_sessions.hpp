@@ -66,9 +66,9 @@ public:
     /// What a message takes of a batch, and a batch of nothing.
     [[nodiscard]] static std::uint64_t size_of(const session_message& m)
     {
-        return m.session.size() + m.id.size() + m.body.size() + stored_properties(m).size() + 32;
+        return size_in_batch(m);
     }
-    static constexpr std::uint64_t envelope = 64;
+    static constexpr std::uint64_t envelope = session_batch_envelope;
 
     /// All of the batch or nothing.
     template <class Batch>
@@ -363,7 +363,9 @@ private:
     [[nodiscard]] static session_message message_in(const statement& s)
     {
         session_message m{.session = s.bytes(1), .id = s.bytes(2), .body = s.bytes(4)};
-        read_properties(s.bytes(3), m);
+        if (!read_properties(s.bytes(3), m)) {
+            throw sqlite_error("the properties of a message cannot be read", SQLITE_CORRUPT);
+        }
         m.sequence = s.size(0);
         m.enqueued = s.integer(5);
         m.deliveries = s.whole<std::uint64_t>(6);
