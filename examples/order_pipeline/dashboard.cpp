@@ -159,25 +159,19 @@ bool row::complete() const
 
 dashboard read_effects(shop_services& w)
 {
-    make_tables(w.shop_file);
     dashboard b;
-    engines::statement jobs(w.shop_file, "SELECT job, total FROM jobs ORDER BY place");
-    jobs.each([&] {
+    for (const job_row& j : w.tables.jobs()) {
         row& r = b.emplace_back();
-        r.job = r.session = jobs.bytes(0);
-        r.marks.resize(jobs.size(1));
-    });
+        r.job = r.session = j.job;
+        r.marks.resize(j.total);
+    }
     const places rows(b);
-    engines::statement effects(w.shop_file,
-                               "SELECT job, step, session FROM effects ORDER BY place");
-    effects.each([&] {
-        const std::uint64_t step = effects.size(1);
-        row* const r = rows.find(effects.bytes(0), step);
-        if (r == nullptr) return;
-        const std::string session = effects.bytes(2);
-        r->marks[step - 1] = session == r->job ? mark::done : mark::returned;
-        if (session != r->job) r->session = session;
-    });
+    for (const effect_row& e : w.tables.effects()) {
+        row* const r = rows.find(e.job, e.step);
+        if (r == nullptr) continue;
+        r->marks[e.step - 1] = e.session == r->job ? mark::done : mark::returned;
+        if (e.session != r->job) r->session = e.session;
+    }
     return b;
 }
 

@@ -129,28 +129,12 @@ job_list imports_of(const std::vector<std::string>& payloads, std::uint64_t impo
     return w;
 }
 
-/// Who is to have what is known before anything is sent. How many of them were known already.
-std::uint64_t write_down(engines::database& db, const std::vector<summed_job>& jobs)
+/// Before anything is sent: who is to have what. How many of them were known already.
+std::uint64_t write_down(shop_tables& tables, const std::vector<summed_job>& jobs)
 {
-    engines::statement add(make_tables(db),
-                           "INSERT OR IGNORE INTO jobs (job, total, checksum) VALUES (?, ?, ?)");
-    engines::statement same(db, "SELECT 1 FROM jobs WHERE job = ? AND total = ? AND checksum = ?");
-    std::uint64_t known = 0;
-    db.exec("BEGIN IMMEDIATE");
-    for (const summed_job& j : jobs) {
-        const std::string& id = j.job.id();
-        add.run(id, j.job.total(), j.checksum);
-        if (sqlite3_changes(db.handle()) != 0) continue;
-        ++known;
-        if (same.number(id, j.job.total(), j.checksum)) continue;
-        db.exec("ROLLBACK");
-        throw support::complaint(
-            fmt::format("{} was another one when it came first: another --input{} needs a --db of"
-                        " its own",
-                        id, is_import(id) ? ", --imports or --most" : ""));
-    }
-    db.exec("COMMIT");
-    return known;
+    std::vector<job_row> rows;
+    for (const summed_job& j : jobs) rows.push_back({j.job.id(), j.job.total(), j.checksum});
+    return tables.add(rows);
 }
 
 }  // namespace
@@ -159,14 +143,18 @@ sent_messages send_in_order(shop_services& w, std::span<const engines::session_m
 {
     // What does not arrive keeps the rest of its session back, and nobody else's.
     waybill::batch_sender sender({.limit = {.bytes = queue_options.batch_bytes,
-                                            .envelope = engines::sqlite_sessions::envelope},
+                                            .envelope = engines::session_batch_envelope},
                                   .exact_sizes = true,
                                   .ordered = true});
     const auto size = [](const engines::session_message& m) {
-        return waybill::batch_sender::queued{engines::sqlite_sessions::size_of(m),
+        return waybill::batch_sender::queued{engines::size_in_batch(m),
                                              waybill::crc32c(m.session)};
     };
-    const auto transmit = [&](const auto& batch) { return w.queue.send(batch); };
+    const auto transmit = [&](const auto& batch) {
+        std::vector<engines::session_message> all;
+        for (const engines::session_message& m : batch) all.push_back(m);
+        return w.queue.send(all);
+    };
     support::standard_environment env;
     const waybill::send_report report =
         waybill::send_all(messages, size, sender, transmit, env);
@@ -187,7 +175,7 @@ taken_jobs take_jobs(shop_services& w, const options& o)
     const input_lines lines = lines_of(o);
     const std::uint64_t imports = std::min<std::uint64_t>(o.imports, lines.payloads.size());
     const job_list all = o.import ? imports_of(lines.payloads, imports) : orders_of(lines.payloads);
-    const std::uint64_t known = write_down(w.shop_file, all.jobs);
+    const std::uint64_t known = write_down(w.tables, all.jobs);
     const sent_messages sent = send_in_order(w, all.messages);
     if (sent.accepted != all.messages.size()) {
         throw support::complaint("the queue does not take all steps: " + sent.why.text);

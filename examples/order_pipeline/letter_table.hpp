@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// letter_table: where the parked steps are: in the shop's database, or in an Azure table.
+// letter_table: the dead letters of steps: in SQLite, in an Azure table, or in PostgreSQL.
 //
-//     letter_table letters(shop, "");                                       // sqlite_step_letters
-//     letter_table letters(shop, "azure-table://127.0.0.1:10002/devstoreaccount1/letters");
+//     letters_in<engines::sqlite_step_letters> letters(shop);
+//     letters_in<engines::azure_table> letters(azure_place(address).value());
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP
@@ -13,10 +13,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "../engines/sqlite_step_letters.hpp"
 #include "../engines/azure_table.hpp"
+#include "../engines/session_message.hpp"
+#include <waybill/session.hpp>
 
 namespace order_pipeline {
 
@@ -40,42 +42,51 @@ namespace order_pipeline {
 
 class letter_table {
 public:
+    using letter = waybill::pipeline_dead_letter;
     using letters = std::span<const waybill::pipeline_dead_letter>;
 
-    /// Requires: `address` is empty or has a place.
-    letter_table(engines::database& shop, const std::string& address) : local_(shop)
-    {
-        if (!address.empty()) remote_.emplace(azure_place(address).value());
-    }
+    letter_table() = default;
+    letter_table(const letter_table&) = delete;
+    letter_table& operator=(const letter_table&) = delete;
+    virtual ~letter_table() = default;
 
     /// Written again, a letter replaces itself, but for what the one that is there knows better.
-    [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& l)
+    [[nodiscard]] virtual waybill::fault upsert(const letter& l) = 0;
+    /// The same, by the holder of its session. PostgreSQL checks the lock in the transaction.
+    [[nodiscard]] virtual waybill::fault upsert(const letter& l, const engines::session_lock&)
     {
-        return remote_ ? remote_->upsert(l) : local_.upsert(l);
+        return upsert(l);
     }
     /// How far their sessions were sent.
-    [[nodiscard]] waybill::fault mark(letters all)
-    {
-        return remote_ ? remote_->mark(all) : local_.mark(all);
-    }
-    [[nodiscard]] waybill::fault remove(letters all)
-    {
-        return remote_ ? remote_->remove(all) : local_.remove(all);
-    }
-    [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list()
-    {
-        return remote_ ? remote_->list() : local_.list();
-    }
-
+    [[nodiscard]] virtual waybill::fault mark(letters all) = 0;
+    [[nodiscard]] virtual waybill::fault remove(letters all) = 0;
+    [[nodiscard]] virtual waybill::result<std::vector<letter>> list() = 0;
     /// Of so many letters all are removed, or none.
-    [[nodiscard]] std::uint64_t removed_at_once() const noexcept
+    [[nodiscard]] virtual std::uint64_t removed_at_once() const noexcept = 0;
+};
+
+/// Forwards to a table of engines/.
+template <class Table>
+class letters_in : public letter_table {
+public:
+    template <class... A>
+    explicit letters_in(A&&... a) : table_(std::forward<A>(a)...)
     {
-        return remote_ ? engines::azure_table::removed_at_once : UINT64_MAX;
     }
 
-private:
-    engines::sqlite_step_letters local_;
-    std::optional<engines::azure_table> remote_{};
+    using letter_table::upsert;
+    waybill::fault upsert(const letter& l) override { return table_.upsert(l); }
+    waybill::fault mark(letters all) override { return table_.mark(all); }
+    waybill::fault remove(letters all) override { return table_.remove(all); }
+    waybill::result<std::vector<letter>> list() override { return table_.list(); }
+    std::uint64_t removed_at_once() const noexcept override
+    {
+        if constexpr (requires { Table::removed_at_once; }) return Table::removed_at_once;
+        else return UINT64_MAX;
+    }
+
+protected:
+    Table table_;
 };
 
 }  // namespace order_pipeline

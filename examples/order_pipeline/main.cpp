@@ -8,6 +8,7 @@
 //     redrive                       returning.cpp    import, plan, redrive
 //     states of killed workers      sweeping.cpp     required: see sweeping.hpp
 //     kills the workers             worker_pool.cpp
+//     SQLite or PostgreSQL          sqlite_services.cpp postgres_services.cpp
 //     the screen and the picture    dashboard.cpp picture.cpp
 //     independent check             verify.cpp
 
@@ -23,6 +24,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
@@ -32,6 +34,7 @@
 #include "jobs.hpp"
 #include "options.hpp"
 #include "returning.hpp"
+#include "sessions_server.hpp"
 #include "shop.hpp"
 #include "shop_services.hpp"
 #include "verify.hpp"
@@ -80,14 +83,15 @@ private:
 };
 
 /// Has all of it worked off, and shows and checks what has come of it.
-bool work_and_check(shop_services& services, const options& o)
+bool work_and_check(shop_services& services, const options& o, sessions_server& server)
 {
     news all(services);
-    const casualties c = work_off(services, o, [&](const std::string& why) { all.report(why); });
+    const casualties c = work_off(services, o, server,
+                                  [&](const std::string& why) { all.report(why); });
     const dashboard b = read_dashboard(services);
     print(b, o.what == command::redrive || o.fix ? shown::what_came_back : shown::all);
     support::write_file("picture", o.chart, picture(b));
-    const findings f = verify(o.db, o.dead_letters);
+    const findings f = verify(o);
     fmt::print("{} in {:.1f} s; {} of steps repeated", counted(o.workers, "worker"), c.seconds,
                counted(f.repeated, "run"));
     if (c.kills != 0) {
@@ -107,7 +111,7 @@ bool work_and_check(shop_services& services, const options& o)
     return true;
 }
 
-bool redrive(shop_services& w, const options& o)
+bool redrive(shop_services& w, const options& o, sessions_server& server)
 {
     if (o.fix && !o.dry_run) {
         write_templates(w, true);
@@ -117,7 +121,7 @@ bool redrive(shop_services& w, const options& o)
     if (o.dry_run) return true;
     fmt::print("{} of {} sent again in {}\n\n", counted(r.letters, "step"),
                counted(r.sessions, "job"), batches(r.batches));
-    return work_and_check(w, o);
+    return work_and_check(w, o, server);
 }
 
 /// The picture is not written over what the program keeps. Requires: the folder is there.
@@ -133,17 +137,19 @@ void expect_picture(const options& o)
         throw support::complaint(fmt::format(
             "the picture cannot be written to {}: it is one of the files of --db", o.chart));
     }
+    const fs::path server = folder / "postgres";
+    if (chart == server || chart.string().starts_with(server.string() + "/")) {
+        throw support::complaint(fmt::format(
+            "the picture cannot be written to {}: the data of the server are there", o.chart));
+    }
 }
 
 /// The letters of a folder are where they were at first. That is written down when somebody has
 /// answered there.
 void keep_address(shop_services& w, const options& o)
 {
-    w.shop_file.exec("CREATE TABLE IF NOT EXISTS letters_at (address TEXT NOT NULL)");
-    engines::statement at(w.shop_file, "SELECT address FROM letters_at");
     const std::string now = full_address(o.dead_letters);
-    std::optional<std::string> then;
-    at.each([&] { then = at.bytes(0); });
+    const std::optional<std::string> then = w.tables.letters_at();
     if (then == now) return;
     if (then) {
         throw support::complaint(
@@ -151,7 +157,7 @@ void keep_address(shop_services& w, const options& o)
                           : fmt::format("the letters of {} need --dead-letters {}", o.db, *then));
     }
     if (const auto all = w.letters.list(); !all) throw support::complaint(all.error().text);
-    engines::statement(w.shop_file, "INSERT INTO letters_at VALUES (?)").run(now);
+    w.tables.set_letters_at(now);
 }
 
 int run(options o)
@@ -159,7 +165,8 @@ int run(options o)
     support::end_on_signals();
     if (o.what == command::run) support::expect_input(o.input);
     support::expect_file("picture", o.chart, {{"the input", o.input}});
-    if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite")) {
+    if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite") &&
+        !std::filesystem::exists(sessions_file(o))) {
         throw support::complaint(fmt::format("nobody has ordered anything in {}", o.db));
     }
     const support::locked_folder folder(o.db, "order_pipeline");
@@ -167,10 +174,13 @@ int run(options o)
     o.db = folder.path();
     expect_picture(o);
     if (o.what == command::run) folder.belongs_to(o.input);
-    shop_services w(o.db, o.dead_letters);
+    // The server may run as another user.
+    if (temporary && !o.sessions.empty()) chmod(o.db.c_str(), S_IRWXU | S_IXGRP | S_IXOTH);
+    const auto server = start_server(o);
+    shop_services w(o);
     keep_address(w, o);
     write_templates(w, false);
-    if (o.what == command::redrive) return redrive(w, o) ? 0 : 1;
+    if (o.what == command::redrive) return redrive(w, o, *server) ? 0 : 1;
 
     const taken_jobs t = take_jobs(w, o);
     if (!t.left_out.empty()) fmt::print("{}\n", t.left_out);
@@ -182,17 +192,18 @@ int run(options o)
                counted(t.jobs, o.import ? "import" : "order"), counted(t.steps, "step"),
                grouped(t.jobs - t.known), batches(t.batches));
     std::fflush(stdout);
-    if (!work_and_check(w, o)) return 1;
+    if (!work_and_check(w, o, *server)) return 1;
     const auto letters = w.letters.list();
     if (!letters || letters->empty()) return 0;
     if (!temporary) {
         fmt::print("\nto bring them back: order_pipeline redrive --fix --db {}{}\n", o.db,
-                   o.dead_letters.empty() ? "" : " --dead-letters " + o.dead_letters);
+                   (o.dead_letters.empty() ? "" : " --dead-letters " + o.dead_letters) +
+                       (o.sessions.empty() ? "" : " --sessions " + o.sessions));
         return 0;
     }
     fmt::print("\nas by order_pipeline redrive --fix:\n");
     o.fix = true;
-    return redrive(w, o) ? 0 : 1;
+    return redrive(w, o, *server) ? 0 : 1;
 }
 
 int do_as_told(int argc, char** argv)

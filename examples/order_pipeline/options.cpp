@@ -41,6 +41,9 @@ the reason; all others go on. `redrive` sends the dead letters as new sessions, 
   --chart FILE     a picture of all orders
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
                    keeps the dead letters in a table of an Azure emulator; DIR remembers which
+  --sessions postgres:
+                   keeps all in PostgreSQL, with row locks as session locks: in a server of its own,
+                   with its data in DIR, or at postgres://...
   --help           this
 
   redrive          sends the dead letters again, in the order of their steps
@@ -99,6 +102,7 @@ constexpr text_option texts[] = {
     {"--chart", &options::chart},
     {"--svg", &options::chart},  // as it was called at first; not in --help
     {"--dead-letters", &options::dead_letters},
+    {"--sessions", &options::sessions},
 };
 
 bool set_flag(options& o, std::string_view name)
@@ -166,6 +170,15 @@ std::variant<options, ending> options_in(int argc, char** argv)
     }
     if (!o.dead_letters.empty() && !azure_place(o.dead_letters)) {
         return wrong(fmt::format("--dead-letters {}: is no Azure table", o.dead_letters));
+    }
+    const std::string_view s = o.sessions;
+    const bool address = s.starts_with("postgres://") || s.starts_with("postgresql://");
+    if (!s.empty() && s != "postgres:" && !address) {
+        return wrong(fmt::format("--sessions {}: postgres: or postgres://... is expected", s));
+    }
+    if (!s.empty() && !o.dead_letters.empty()) {
+        return wrong("--dead-letters is not for --sessions: the dead letters are in PostgreSQL as "
+                     "well, where each is written with a check of its session's lock");
     }
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;

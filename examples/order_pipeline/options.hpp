@@ -26,6 +26,8 @@ struct options {
     std::string db{};   ///< Empty: a folder of its own that is removed at the end.
     std::string chart{};
     std::string dead_letters{};  ///< Empty: with the rest.
+    /// Empty: SQLite. "postgres:": a server of its own. Otherwise the address of a server.
+    std::string sessions{};
     std::uint64_t workers = 3;
     std::uint64_t most = most_jobs;  ///< Orders or products.
     std::uint64_t imports = 4;

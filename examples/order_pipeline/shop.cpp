@@ -84,16 +84,6 @@ constexpr std::string_view good_label = "{package}, {version}\n";
 
 }  // namespace
 
-engines::database& make_tables(engines::database& db)
-{
-    return db.exec("CREATE TABLE IF NOT EXISTS jobs (place INTEGER PRIMARY KEY,"
-                   " job TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL,"
-                   " total INTEGER NOT NULL CHECK (total BETWEEN 1 AND 100000));"
-                   "CREATE TABLE IF NOT EXISTS effects (place INTEGER PRIMARY KEY AUTOINCREMENT,"
-                   " job TEXT NOT NULL, step INTEGER NOT NULL, session TEXT NOT NULL,"
-                   " what TEXT NOT NULL, runs INTEGER NOT NULL DEFAULT 1, UNIQUE (job, step))");
-}
-
 void write_templates(const shop_services& w, bool repaired)
 {
     const auto write = [&](const std::string& path, std::string_view text) {
@@ -104,14 +94,6 @@ void write_templates(const shop_services& w, bool repaired)
     };
     write(w.receipt, repaired ? good_receipt : broken_receipt);
     write(w.label, repaired ? good_label : broken_label);
-}
-
-shop::shop(shop_services& w)
-    : services_(w),
-      note_(make_tables(w.shop_file),
-            "INSERT INTO effects (job, step, session, what) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1")
-{
 }
 
 waybill::fault shop::run(const task& t, order_state& s)
@@ -154,6 +136,9 @@ waybill::fault shop::run(const task& t, order_state& s)
     }
 }
 
-void shop::note(const task& t, std::string_view what) { note_.run(t.job, t.step, t.session, what); }
+void shop::note(const task& t, std::string_view what)
+{
+    services_.tables.note({t.job, t.step, t.session}, what);
+}
 
 }  // namespace order_pipeline

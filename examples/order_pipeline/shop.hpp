@@ -14,7 +14,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "../engines/sqlite.hpp"
 #include "shop_services.hpp"
 #include <waybill/core/fault.hpp>
 
@@ -41,7 +40,7 @@ struct task {
 
 class shop {
 public:
-    explicit shop(shop_services& w);
+    explicit shop(shop_services& w) : services_(w) {}
 
     [[nodiscard]] waybill::fault run(const task& t, order_state& s);
 
@@ -49,11 +48,7 @@ private:
     void note(const task& t, std::string_view what);
 
     shop_services& services_;
-    engines::statement note_;
 };
-
-/// The tables of jobs and effects.
-engines::database& make_tables(engines::database& db);
 
 /// Writes the templates: the broken ones where there are none, or those that are right.
 void write_templates(const shop_services& w, bool repaired);

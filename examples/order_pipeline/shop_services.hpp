@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// shop_services: the resources that all processes of order_pipeline share. One database file holds
-// the queue with sessions. Another one holds the shop's data, the dead letters of steps, and the
-// expected effects of each job.
+// shop_services: the resources that all processes of order_pipeline share.
+//
+//     SQLite       one file has the queue with sessions; another one the shop's data, the dead
+//                  letters of steps, and the expected effects of each job (sqlite_services.cpp)
+//     PostgreSQL   one database has all of it (postgres_services.cpp)
 //
 // Jobs are called "order-17" and "import-3"; redriven, "order-17~1". The name says what a job is.
 
@@ -10,17 +12,22 @@
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_SERVICES_HPP
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "../engines/sqlite_sessions.hpp"
 #include "letter_table.hpp"
+#include "options.hpp"
+#include "order_queue.hpp"
+#include "shop_tables.hpp"
 
 namespace order_pipeline {
 
 using namespace std::chrono_literals;
 
-/// A lock is as short as it can be, since whoever is killed keeps it to its end.
+/// A lock is as short as it can be, since whoever is killed keeps it to its end. Not in PostgreSQL,
+/// where the lock of a killed worker is free at once.
 inline constexpr engines::session_options queue_options{
     .lock = 500ms, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
 
@@ -29,25 +36,44 @@ inline constexpr std::string_view own_files[] = {
     "queue.sqlite",      "queue.sqlite-wal",     "queue.sqlite-shm", "shop.sqlite",
     "shop.sqlite-wal",   "shop.sqlite-shm",      "receipt.txt",      "receipt.txt.new",
     "label.txt",         "label.txt.new",        "phases",           "lock",
-    "input.fingerprint", "input.fingerprint.new"};
+    "input.fingerprint", "input.fingerprint.new", "sessions"};
+
+/// A database, as long as it is needed, and all that is in it.
+struct databases {
+    std::shared_ptr<void> connections{};
+    std::unique_ptr<order_queue> queue{};
+    std::unique_ptr<letter_table> letters{};
+    std::unique_ptr<shop_tables> tables{};
+};
+/// In files of `o.db`.
+[[nodiscard]] databases open_sqlite(const options& o);
+/// In the database at the address that `start_server` has written to `o.db`.
+[[nodiscard]] databases open_postgres(const options& o);
 
 struct shop_services {
-    /// `dead_letters` is empty, or the address of an Azure table.
-    shop_services(const std::string& folder, const std::string& dead_letters)
-        : queue_file(folder + "/queue.sqlite"),
-          shop_file(folder + "/shop.sqlite"),
-          queue(queue_file, queue_options),
-          letters(shop_file, dead_letters),
+    explicit shop_services(const options& o)
+        : shop_services(o.db, o.sessions.empty() ? open_sqlite(o) : open_postgres(o))
+    {
+    }
+
+private:
+    databases in_;  // before the references
+
+    shop_services(const std::string& folder, databases in)
+        : in_(std::move(in)),
+          queue(*in_.queue),
+          letters(*in_.letters),
+          tables(*in_.tables),
           receipt(folder + "/receipt.txt"),
           label(folder + "/label.txt"),
           phases(folder + "/phases")
     {
     }
 
-    engines::database queue_file;
-    engines::database shop_file;
-    engines::sqlite_sessions queue;
-    letter_table letters;
+public:
+    order_queue& queue;
+    letter_table& letters;
+    shop_tables& tables;
     std::string receipt;  ///< The template of all receipts,
     std::string label;    ///< and that of the products' labels.
     std::string phases;

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "../engines/sqlite.hpp"
 #include "../support/program.hpp"
+#include "audit_rows.hpp"
 #include "letter_table.hpp"
 #include "options.hpp"
 #include "shop.hpp"
@@ -20,23 +20,13 @@ namespace order_pipeline {
 
 namespace {
 
-struct effect {
-    std::uint64_t place = 0;  // rises in the order in which steps were done
-    std::string session{};
-    std::string what{};       // it left
-};
+using effect = audit_rows::effect;
+using letter = audit_rows::letter;
 
-struct letter {
-    std::string session{};
-    std::uint64_t sequence = 0;
-    std::string reason{};
-    std::string text{};
-    std::string body{};
-    std::uint64_t size = 0;
-    std::uint64_t checksum = 0;
-
-    bool is_whole() const { return body.size() == size && waybill::crc32c(body) == checksum; }
-};
+bool is_whole(const letter& l)
+{
+    return l.body.size() == l.size && waybill::crc32c(l.body) == l.checksum;
+}
 
 /// All that there is about one job.
 struct case_file {
@@ -78,10 +68,8 @@ bool contains(const std::string& text, const std::string* part)
 
 class audit {
 public:
-    audit(const std::string& folder, const std::string& dead_letters)
-        : queue_(folder + "/queue.sqlite"),
-          shop_(folder + "/shop.sqlite"),
-          dead_letters_(dead_letters)
+    audit(audit_rows rows, const std::string& dead_letters)
+        : rows_(std::move(rows)), dead_letters_(dead_letters)
     {
     }
 
@@ -100,39 +88,28 @@ public:
             in_order(job, c);
             papers(job, c);
         }
-        nothing_left("messages", "steps are still in the queue");
-        nothing_left("dead", "steps were dead-lettered by the broker itself");
-        nothing_left("sessions WHERE state IS NOT NULL", "states are left");
+        nothing_left(rows_.messages, "steps are still in the queue");
+        nothing_left(rows_.dead, "steps were dead-lettered by the broker itself");
+        nothing_left(rows_.states, "states are left");
         return std::move(f_);
     }
 
 private:
     void read()
     {
-        engines::statement jobs(shop_, "SELECT job, total, checksum FROM jobs");
-        for (jobs.query(); jobs.step();) {
-            case_file& c = jobs_[jobs.bytes(0)];
-            c.total = jobs.size(1);
-            c.checksum = jobs.size(2);
+        for (const audit_rows::job& j : rows_.jobs) {
+            case_file& c = jobs_[j.job];
+            c.total = j.total;
+            c.checksum = j.checksum;
         }
-        engines::statement effects(shop_,
-                                   "SELECT job, step, runs, place, session, what FROM effects");
-        for (effects.query(); effects.step();) {
-            const std::string job = effects.bytes(0);
-            if (!jobs_.contains(job)) complain(job + " has effects, and nobody has ordered it");
-            f_.repeated += effects.size(2) - 1;
-            jobs_[job].done[effects.size(1)] = {effects.size(3), effects.bytes(4),
-                                                effects.bytes(5)};
+        for (effect& e : rows_.effects) {
+            if (!jobs_.contains(e.job)) complain(e.job + " has effects, and nobody has ordered it");
+            if (rows_.once && e.runs != 1) complain(at(e.job, e.step) + " took effect twice");
+            f_.repeated += e.runs - 1;
+            const auto [job, step] = std::pair(e.job, e.step);
+            jobs_[job].done[step] = std::move(e);
         }
-        engines::statement letters(shop_,
-                                   "SELECT CASE generation WHEN 0 THEN session ELSE origin END,"
-                                   " step, session, CAST(row_key AS INTEGER), reason, text, body,"
-                                   " size, checksum FROM step_letters");
-        for (letters.query(); letters.step();) {
-            park(letters.bytes(0), letters.size(1),
-                 {letters.bytes(2), letters.size(3), letters.bytes(4), letters.bytes(5),
-                  letters.bytes(6), letters.size(7), letters.size(8)});
-        }
+        for (letter& l : rows_.letters) park(std::move(l));
         if (!dead_letters_.empty()) read_azure();
     }
 
@@ -141,14 +118,15 @@ private:
         const auto all = engines::azure_table(azure_place(dead_letters_).value()).list();
         if (!all) throw support::complaint(all.error().text);
         for (const waybill::pipeline_dead_letter& l : *all) {
-            park(l.origin.generation == 0 ? l.properties.session : l.origin.session, l.properties.step,
-                 {l.properties.session, l.sequence, std::string(name(l.reason)), l.text, l.body, l.size,
-                  l.checksum});
+            park({l.origin.generation == 0 ? l.properties.session : l.origin.session,
+                  l.properties.step, l.properties.session, l.sequence, std::string(name(l.reason)),
+                  l.text, l.body, l.size, l.checksum});
         }
     }
 
-    void park(const std::string& job, std::uint64_t step, letter l)
+    void park(letter l)
     {
+        const auto [job, step] = std::pair(l.job, l.step);
         if (!jobs_.contains(job)) complain(job + " has letters, and nobody has ordered it");
         if (!jobs_[job].parked.emplace(step, std::move(l)).second) {
             complain(at(job, step) + " is dead-lettered twice");
@@ -169,7 +147,7 @@ private:
             if (done && !unsure) complain(at(job, step) + " is both done and dead-lettered");
             if (l.text.empty()) complain(at(job, step) + " is dead-lettered without a reason");
             const bool own = !is_order(job) || l.checksum == c.checksum;
-            if (!l.is_whole() || !own)
+            if (!is_whole(l) || !own)
                 complain(at(job, step) + " is dead-lettered without its body");
         }
         if (goes_beyond(c.done, c.total) || goes_beyond(c.parked, c.total)) {
@@ -237,10 +215,8 @@ private:
         }
     }
 
-    void nothing_left(const std::string& where, std::string_view what)
+    void nothing_left(std::uint64_t n, std::string_view what)
     {
-        engines::statement count(queue_, "SELECT count(*) FROM " + where);
-        const auto n = count.number().value_or(0);
         if (n != 0) complain(fmt::format("{} {}", n, what));
     }
 
@@ -254,8 +230,7 @@ private:
         if (f_.wrong.size() < 20) f_.wrong.push_back(std::move(what));
     }
 
-    engines::database queue_;
-    engines::database shop_;
+    audit_rows rows_;
     std::string dead_letters_;
     std::map<std::string, case_file> jobs_{};
     findings f_{};
@@ -263,9 +238,9 @@ private:
 
 }  // namespace
 
-findings verify(const std::string& folder, const std::string& dead_letters)
+findings verify(const options& o)
 {
-    return audit(folder, dead_letters).run();
+    return audit(o.sessions.empty() ? read_sqlite(o) : read_postgres(o), o.dead_letters).run();
 }
 
 }  // namespace order_pipeline

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -46,7 +47,9 @@ public:
         const auto received = services_.queue.receive(lock_);
         if (!received) put_off(received.error());
         if (!received || !*received) return false;
-        place_.at = phase::at_work;
+        // One more death, and a step of its own accord could be a dead letter.
+        const bool spared = (*received)->deliveries + 2 > queue_options.deliveries;
+        place_.at = spared ? phase::between : phase::at_work;
         const message& m = **received;
         step_ = (m.id.empty() ? m.session : m.id) + ": ";
         const auto read =
@@ -62,9 +65,10 @@ public:
             },
             [&](waybill::pipeline::execute a) {
                 const task t{read.job(), m.session, a.step, a.tries, m.body};
-                return logged(state_.attempt([&](order_state& s) { return run_(t, s); }));
+                return logged(run(t));
             },
             [&](waybill::pipeline::save_state a) {
+                if (a.keep_old_value) services_.queue.drop_step();
                 return logged(state_.save(a, pipe_.progress()));
             },
             [&](waybill::pipeline::write_dead_letter a) { return park(letter_of(m, read, a)); },
@@ -81,6 +85,7 @@ public:
 
     void close()
     {
+        services_.queue.drop_step();
         const std::chrono::nanoseconds pause(std::max(pause_, waybill::duration()).count());
         logged(services_.queue.close(lock_, std::chrono::ceil<milliseconds>(pause)));
     }
@@ -100,10 +105,22 @@ private:
         waybill::fault clear() { return of.services_.queue.set_state(of.lock_, {}); }
     };
 
+    /// The step. Its effect is committed with the state, if the queue can do that.
+    waybill::fault run(const task& t)
+    {
+        waybill::fault f = services_.queue.begin_step();
+        if (!f.ok()) return f;
+        f = state_.attempt([&](order_state& s) { return run_(t, s); });
+        if (!f.ok()) services_.queue.drop_step();
+        else if (pipe_.progress().done >= t.step) f = services_.queue.commit_step();
+        return f;
+    }
+
     /// A letter that is refused for good ends the run, and its step stays where it is.
     waybill::fault park(const waybill::pipeline_dead_letter& l)
     {
-        waybill::fault f = logged(services_.letters.upsert(l));
+        services_.queue.drop_step();
+        waybill::fault f = logged(services_.letters.upsert(l, lock_));
         if (f.kind == waybill::fault_kind::permanent) place_.hopeless = true;
         return f;
     }
@@ -153,7 +170,8 @@ private:
     waybill::duration pause_{};
     clock::time_point renewed_ = clock::now();
     std::function<waybill::fault(const task&, order_state&)> run_ = waybill::catching(
-        [&](const task& t, order_state& s) { return shop_.run(t, s); }, engines::classify);
+        [&](const task& t, order_state& s) { return shop_.run(t, s); },
+        [&](const std::exception& e) noexcept { return services_.tables.classify(e); });
 };
 
 }  // namespace
@@ -161,7 +179,7 @@ private:
 void work(const options& o)
 {
     std::signal(SIGTERM, [](int) { terminated = 1; });
-    shop_services services(o.db, o.dead_letters);
+    shop_services services(o);
     shop steps(services);
     phases all(services.phases);
     worker_place& place = all.of(*o.worker);

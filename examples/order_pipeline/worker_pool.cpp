@@ -31,6 +31,7 @@ pid_t start(const options& o, std::uint64_t number)
     std::vector<std::string> words{"order_pipeline", "--worker", std::to_string(number), "--db",
                                    o.db};
     if (!o.dead_letters.empty()) words.insert(words.end(), {"--dead-letters", o.dead_letters});
+    if (!o.sessions.empty()) words.insert(words.end(), {"--sessions", "postgres:"});
     return support::start_process(std::move(words));
 }
 
@@ -173,7 +174,8 @@ constexpr auto worth_a_word = 3s;
 
 }  // namespace
 
-casualties work_off(shop_services& w, const options& o, const look_at& look)
+casualties work_off(shop_services& w, const options& o, sessions_server& server,
+                    const look_at& look)
 {
     casualties c;
     const auto begun = clock::now();
@@ -185,6 +187,7 @@ casualties work_off(shop_services& w, const options& o, const look_at& look)
     const auto last_kill = begun + 6 * queue_options.lock;
     support::standstill nothing;
     for (std::uint64_t left = w.queue.depth(); left != 0; left = w.queue.depth()) {
+        server.step();
         all.look(c);
         const std::string why = all.reported();
         nothing.look(left);

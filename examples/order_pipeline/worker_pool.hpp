@@ -10,6 +10,7 @@
 #include <string>
 
 #include "options.hpp"
+#include "sessions_server.hpp"
 #include "shop_services.hpp"
 
 namespace order_pipeline {
@@ -26,7 +27,8 @@ using look_at = std::function<void(const std::string& why)>;
 
 /// Returns when the queue is empty and all workers have ended. One that somebody else has ended is
 /// replaced. Throws what the workers have run into where nothing moves any more.
-[[nodiscard]] casualties work_off(shop_services& w, const options& o, const look_at& look);
+[[nodiscard]] casualties work_off(shop_services& w, const options& o, sessions_server& server,
+                                  const look_at& look);
 
 }  // namespace order_pipeline
 

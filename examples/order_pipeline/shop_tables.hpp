@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// shop_tables: the jobs, with what is expected of them, and the effects of their steps.
+
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_TABLES_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_TABLES_HPP
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "../support/program.hpp"
+#include <waybill/core/fault.hpp>
+
+namespace order_pipeline {
+
+struct job_row {
+    std::string job{};
+    std::uint64_t total = 0;
+    std::uint32_t checksum = 0;
+};
+
+struct effect_row {
+    std::string job{};
+    std::uint64_t step = 0;
+    std::string session{};
+};
+
+class shop_tables {
+public:
+    shop_tables() = default;
+    shop_tables(const shop_tables&) = delete;
+    shop_tables& operator=(const shop_tables&) = delete;
+    virtual ~shop_tables() = default;
+
+    /// All or none. How many of them were known already. Throws `another_job` if one of the same
+    /// name was different.
+    [[nodiscard]] virtual std::uint64_t add(const std::vector<job_row>& jobs) = 0;
+    /// In the order in which they were added.
+    [[nodiscard]] virtual std::vector<job_row> jobs() = 0;
+    /// In the order in which they were done.
+    [[nodiscard]] virtual std::vector<effect_row> effects() = 0;
+    /// One effect for each step of a job. A repetition is counted.
+    virtual void note(const effect_row& e, std::string_view what) = 0;
+    /// The fault of an exception of `note`.
+    [[nodiscard]] virtual waybill::fault_kind classify(const std::exception& e) const noexcept = 0;
+
+    /// Where the dead letters of this folder have been from the beginning. Empty: not known.
+    [[nodiscard]] virtual std::optional<std::string> letters_at() { return std::string(); }
+    virtual void set_letters_at(const std::string&) {}
+};
+
+/// `is_import` of the job. `place` is what another input needs.
+[[nodiscard]] inline support::complaint another_job(const std::string& job, bool import,
+                                                    std::string_view place = "--db")
+{
+    return support::complaint(
+        fmt::format("{} was another one when it came first: another --input{} needs a {} of"
+                    " its own",
+                    job, import ? ", --imports or --most" : "", place));
+}
+
+}  // namespace order_pipeline
+
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_TABLES_HPP
