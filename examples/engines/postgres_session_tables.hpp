@@ -78,7 +78,10 @@ public:
         }
     }
     /// Asks the server, which restarts the limit of an idle transaction.
-    [[nodiscard]] bool confirm() noexcept { return db_.in_transaction() && db_.ask("SELECT 1").ok(); }
+    [[nodiscard]] bool confirm() noexcept
+    {
+        return db_.in_transaction() && db_.ask("SELECT 1").ok();
+    }
 
     /// The process of the server that has the lock.
     [[nodiscard]] int server_process() const noexcept { return PQbackendPID(db_.handle()); }

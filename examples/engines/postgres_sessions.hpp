@@ -292,15 +292,13 @@ public:
     [[nodiscard]] result<std::optional<session_message>> receive_dead()
     {
         using found = std::optional<session_message>;
-        return change<found>([&]() -> result<found> {
-            return dead_in(dead_.run(o_.lock.count()));
-        });
+        return change<found>(
+            [&]() -> result<found> { return dead_in(dead_.run(o_.lock.count())); });
     }
     /// The one with the next higher sequence number, which is not received.
     [[nodiscard]] result<std::optional<session_message>> peek_dead(std::uint64_t after)
     {
-        return read<std::optional<session_message>>(
-            [&] { return dead_in(peek_dead_.run(after)); });
+        return read<std::optional<session_message>>([&] { return dead_in(peek_dead_.run(after)); });
     }
     [[nodiscard]] fault complete_dead(const session_message& m)
     {
@@ -381,8 +379,10 @@ private:
             bury_.run(session, o_.deliveries);
             return found(session_lock{session, r.number<std::uint64_t>(0, 0)});
         });
-        if (held && *held) held_by_[session] = {(*held)->token, std::move(h)};
-        else h->release();
+        if (held && *held)
+            held_by_[session] = {(*held)->token, std::move(h)};
+        else
+            h->release();
         if (h && idle_.size() < most_idle) idle_.push_back(std::move(h));
         return held;
     }

@@ -4,7 +4,7 @@
 //
 //     engines::postgres db("host=127.0.0.1 dbname=shop");
 //     engines::postgres_step_letters letters(db);
-//     letters.upsert(waybill::make_pipeline_dead_letter(m, a, pipe.reason(), pipe.progress(), wall()));
+//     letters.upsert(waybill::make_pipeline_dead_letter(m, a, reason, pipe.progress(), wall()));
 //     std::vector<waybill::pipeline_dead_letter> all = *letters.list();    // for plan_redrive
 //     letters.remove(std::span(all).first(5));
 //
@@ -13,8 +13,8 @@
 // `postgres_sessions::confirm`. Writers wait for each other, readers do not wait.
 //
 // Faults: SQLSTATE 22, 23 and 54 are `permanent`, all others and a lost connection are
-// `infrastructure`. If the reply to a commit was lost, the call may have been applied; each call can
-// be repeated.
+// `infrastructure`. If the reply to a commit was lost, the call may have been applied; each call
+// can be repeated.
 //
 // Numbers are numeric(20), because bigint ends at half of them. Sessions, texts, bodies and states
 // are bytea: convert_from(text, 'UTF8') is the reason as a text. Times are nanoseconds since 1970.
@@ -133,8 +133,9 @@ private:
         if (!failed.ok()) return failed;
         const auto end = tx->commit();
         if (end && *end == waybill::commit_outcome::applied) return {};
-        return waybill::infrastructure("the table step_letters in PostgreSQL: the transaction did "
-                                       "not commit, or its reply was lost");
+        return waybill::infrastructure(
+            "the table step_letters in PostgreSQL: the transaction did "
+            "not commit, or its reply was lost");
     }
 
     void make_tables()
@@ -174,8 +175,8 @@ private:
         letter l;
         l.properties = {r.bytes(row, 0), whole(2), whole(3), whole(4), yes(5)};
         l.sequence = whole(1);
-        l.origin = {r.bytes(row, 6), whole(7), whole(8), whole(9), r.bytes(row, 26),
-                    r.bytes(row, 27)};
+        l.origin = {r.bytes(row, 6), whole(7),         whole(8),
+                    whole(9),        r.bytes(row, 26), r.bytes(row, 27)};
         l.message_id = r.bytes(row, 10);
         l.reason = reason_in(r.text(row, 11));
         l.cause = whole(12);

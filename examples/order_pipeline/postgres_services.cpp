@@ -195,9 +195,10 @@ public:
           place_(place),
           jobs_(db, "SELECT job, total FROM order_jobs ORDER BY place"),
           effects_(db, "SELECT job, step, session FROM order_effects ORDER BY place"),
-          note_(db, "INSERT INTO order_effects AS e (job, step, session, what)"
-                    " VALUES ($1, $2, $3, $4)"
-                    " ON CONFLICT (job, step) DO UPDATE SET runs = e.runs + 1")
+          note_(db,
+                "INSERT INTO order_effects AS e (job, step, session, what)"
+                " VALUES ($1, $2, $3, $4)"
+                " ON CONFLICT (job, step) DO UPDATE SET runs = e.runs + 1")
     {
     }
 
@@ -244,8 +245,9 @@ public:
 private:
     [[nodiscard]] std::uint64_t add_all(const std::vector<job_row>& jobs)
     {
-        engines::prepared add(db_, "INSERT INTO order_jobs (job, total, checksum)"
-                                   " VALUES ($1, $2, $3) ON CONFLICT DO NOTHING");
+        engines::prepared add(db_,
+                              "INSERT INTO order_jobs (job, total, checksum)"
+                              " VALUES ($1, $2, $3) ON CONFLICT DO NOTHING");
         engines::prepared same(
             db_, "SELECT 1 FROM order_jobs WHERE job = $1 AND total = $2 AND checksum = $3");
         std::uint64_t known = 0;
@@ -285,8 +287,8 @@ databases open_postgres(const options& o)
     auto queue = std::make_unique<postgres_queue>(*db, where, options_of_queue);
     databases d;
     d.letters = std::make_unique<postgres_letters>(*db, *queue);
-    d.tables = std::make_unique<postgres_tables>(*db, o.sessions == own_server ? "--db"
-                                                                               : "database");
+    d.tables =
+        std::make_unique<postgres_tables>(*db, o.sessions == own_server ? "--db" : "database");
     d.queue = std::move(queue);
     d.connections = db;
     return d;
@@ -319,9 +321,9 @@ audit_rows read_postgres(const options& o)
             "SELECT CASE generation WHEN 0 THEN session ELSE origin END, step, session, sequence,"
             " reason, text, body, size, checksum FROM step_letters");
         for (int i = 0; i != letters.size(); ++i) {
-            all.letters.push_back({letters.bytes(i, 0), number(letters, i, 1),
-                                   letters.bytes(i, 2), number(letters, i, 3), text(letters, i, 4),
-                                   letters.bytes(i, 5), letters.bytes(i, 6), number(letters, i, 7),
+            all.letters.push_back({letters.bytes(i, 0), number(letters, i, 1), letters.bytes(i, 2),
+                                   number(letters, i, 3), text(letters, i, 4), letters.bytes(i, 5),
+                                   letters.bytes(i, 6), number(letters, i, 7),
                                    number(letters, i, 8)});
         }
         const engines::rows left = db.exec(

@@ -20,9 +20,9 @@ std::unique_ptr<sessions_server> start_server(const options& o)
     std::ifstream file(sessions_file(o));
     if (file && std::getline(file, then) && then != o.sessions) {
         // An address may contain a password.
-        throw support::complaint(fmt::format(
-            "the sessions of {} need --sessions {}", o.db,
-            then == "postgres:" ? then : "with the address with which they began"));
+        throw support::complaint(
+            fmt::format("the sessions of {} need --sessions {}", o.db,
+                        then == "postgres:" ? then : "with the address with which they began"));
     }
     if (o.sessions.empty()) return std::make_unique<sessions_server>();
     if (then.empty() && std::filesystem::exists(o.db + "/queue.sqlite")) {
@@ -44,8 +44,14 @@ std::unique_ptr<sessions_server> start_postgres(const options&)
 {
     throw support::complaint(not_built);
 }
-databases open_postgres(const options&) { throw support::complaint(not_built); }
-audit_rows read_postgres(const options&) { throw support::complaint(not_built); }
+databases open_postgres(const options&)
+{
+    throw support::complaint(not_built);
+}
+audit_rows read_postgres(const options&)
+{
+    throw support::complaint(not_built);
+}
 
 #endif
 

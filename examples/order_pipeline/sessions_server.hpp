@@ -35,7 +35,10 @@ public:
 [[nodiscard]] std::unique_ptr<sessions_server> start_postgres(const options& o);
 
 /// The file with --sessions in one line, and the address in the next one.
-[[nodiscard]] inline std::string sessions_file(const options& o) { return o.db + "/sessions"; }
+[[nodiscard]] inline std::string sessions_file(const options& o)
+{
+    return o.db + "/sessions";
+}
 
 }  // namespace order_pipeline
 

@@ -33,9 +33,9 @@ inline constexpr engines::session_options queue_options{
 
 /// What lies in a folder.
 inline constexpr std::string_view own_files[] = {
-    "queue.sqlite",      "queue.sqlite-wal",     "queue.sqlite-shm", "shop.sqlite",
-    "shop.sqlite-wal",   "shop.sqlite-shm",      "receipt.txt",      "receipt.txt.new",
-    "label.txt",         "label.txt.new",        "phases",           "lock",
+    "queue.sqlite",      "queue.sqlite-wal",      "queue.sqlite-shm", "shop.sqlite",
+    "shop.sqlite-wal",   "shop.sqlite-shm",       "receipt.txt",      "receipt.txt.new",
+    "label.txt",         "label.txt.new",         "phases",           "lock",
     "input.fingerprint", "input.fingerprint.new", "sessions"};
 
 /// A database, as long as it is needed, and all that is in it.

@@ -20,20 +20,22 @@ namespace {
 
 engines::database& make_tables(engines::database& db)
 {
-    return db.exec("CREATE TABLE IF NOT EXISTS jobs (place INTEGER PRIMARY KEY,"
-                   " job TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL,"
-                   " total INTEGER NOT NULL CHECK (total BETWEEN 1 AND 100000));"
-                   "CREATE TABLE IF NOT EXISTS effects (place INTEGER PRIMARY KEY AUTOINCREMENT,"
-                   " job TEXT NOT NULL, step INTEGER NOT NULL, session TEXT NOT NULL,"
-                   " what TEXT NOT NULL, runs INTEGER NOT NULL DEFAULT 1, UNIQUE (job, step))");
+    return db.exec(
+        "CREATE TABLE IF NOT EXISTS jobs (place INTEGER PRIMARY KEY,"
+        " job TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL,"
+        " total INTEGER NOT NULL CHECK (total BETWEEN 1 AND 100000));"
+        "CREATE TABLE IF NOT EXISTS effects (place INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " job TEXT NOT NULL, step INTEGER NOT NULL, session TEXT NOT NULL,"
+        " what TEXT NOT NULL, runs INTEGER NOT NULL DEFAULT 1, UNIQUE (job, step))");
 }
 
 class sqlite_tables : public shop_tables {
 public:
     explicit sqlite_tables(engines::database& db)
         : db_(make_tables(db)),
-          note_(db_, "INSERT INTO effects (job, step, session, what) VALUES (?, ?, ?, ?)"
-                     " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1")
+          note_(db_,
+                "INSERT INTO effects (job, step, session, what) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1")
     {
     }
 
@@ -41,8 +43,8 @@ public:
     {
         engines::statement add(
             db_, "INSERT OR IGNORE INTO jobs (job, total, checksum) VALUES (?, ?, ?)");
-        engines::statement same(
-            db_, "SELECT 1 FROM jobs WHERE job = ? AND total = ? AND checksum = ?");
+        engines::statement same(db_,
+                                "SELECT 1 FROM jobs WHERE job = ? AND total = ? AND checksum = ?");
         std::uint64_t known = 0;
         db_.exec("BEGIN IMMEDIATE");
         for (const job_row& j : jobs) {
@@ -115,8 +117,8 @@ databases open_sqlite(const options& o)
     if (o.dead_letters.empty())
         d.letters = std::make_unique<letters_in<engines::sqlite_step_letters>>(f->shop);
     else
-        d.letters = std::make_unique<letters_in<engines::azure_table>>(
-            azure_place(o.dead_letters).value());
+        d.letters =
+            std::make_unique<letters_in<engines::azure_table>>(azure_place(o.dead_letters).value());
     d.tables = std::make_unique<sqlite_tables>(f->shop);
     d.connections = f;
     return d;
@@ -132,8 +134,8 @@ audit_rows read_sqlite(const options& o)
         all.jobs.push_back({jobs.bytes(0), jobs.size(1), jobs.size(2)});
     engines::statement effects(shop, "SELECT job, step, runs, place, session, what FROM effects");
     for (effects.query(); effects.step();) {
-        all.effects.push_back({effects.bytes(0), effects.size(1), effects.size(2),
-                               effects.size(3), effects.bytes(4), effects.bytes(5)});
+        all.effects.push_back({effects.bytes(0), effects.size(1), effects.size(2), effects.size(3),
+                               effects.bytes(4), effects.bytes(5)});
     }
     // A folder with its letters elsewhere has none here, and need not have the table.
     if (engines::statement(shop, "SELECT 1 FROM sqlite_master WHERE name = 'step_letters'")

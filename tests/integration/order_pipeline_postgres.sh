@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# order_pipeline with its sessions in PostgreSQL: workers that are killed, a server that is killed,
+# the redrive, runs that are killed as a whole, a server that runs already, and tables that were
+# tampered with. The program counts what has become of each step.
+set -euo pipefail
+export LC_ALL=C
+program=$WAYBILL_BIN/examples/order_pipeline
+# shellcheck source=engines/postgres_for_tests.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" order_pipeline_postgres
+if [ ! -x "$program" ]; then
+    echo 'SKIP: order_pipeline_postgres: order_pipeline is not built'
+    exit 0
+fi
+rm -rf "$work"
+work=$(mktemp -d /tmp/waybill-pipeline.XXXXXX)
+chmod 711 "$work"  # PostgreSQL may run as another user
+cd "$work"
+mkdir -m 711 tmp
+export TMPDIR=$work/tmp
+
+fail()
+{
+    echo "order_pipeline_postgres: $*" >&2
+    [ ! -e out ] || cat out err >&2
+    exit 1
+}
+
+# answers CODE ARGS...: runs it; it must end with this code. Its output is in out and err.
+answers()
+{
+    local code=0 expected=$1
+    shift
+    timeout 120 "$program" "$@" >out 2>err || code=$?
+    if grep -q 'built without libpq-dev' err; then
+        echo "SKIP: order_pipeline_postgres: $(cat err)"
+        exit 0
+    fi
+    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
+}
+says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+runs()
+{
+    answers 0 "$@"
+    says 'checked: each order is complete in the order of its steps'
+    says '; 0 runs of steps repeated'
+}
+own=(--sessions postgres:)
+
+# All at once, with the redrive after it.
+runs "${own[@]}" --most 150
+says '144 of 150 jobs complete; 6 with dead-lettered steps, 12 in all'
+says '150 of 150 jobs complete, 6 of them after they came back'
+[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+
+# Workers are killed, in the first part and in the redrive.
+runs "${own[@]}" --kill --workers 4 --db all
+says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
+says 'to bring them back: order_pipeline redrive --fix --db all --sessions postgres:'
+kills=$(sed -n 's/.*; \([0-9]*\) kills with -9, \([0-9]*\) of them with a step in hand.*/\2/p' out)
+[ "${kills:-0}" -ge 5 ] || fail "only ${kills:-0} workers were killed with a step in hand"
+answers 0 redrive "${own[@]}" --dry-run --db all
+says '30 dead letters of 15 sessions to send'
+runs redrive "${own[@]}" --fix --kill --db all
+says '669 of 669 jobs complete'
+
+# The folder remembers where its sessions are.
+answers 1 --db all
+says 'the sessions of all need --sessions postgres:'
+mkdir -m 711 sqlite
+"$program" --db sqlite --most 2 >out 2>err || fail 'SQLite'
+answers 1 "${own[@]}" --db sqlite
+says 'the sessions of sqlite are in SQLite, without --sessions'
+answers 1 "${own[@]}" --db all --chart all/postgres/chart.svg
+says 'the data of the server are there'
+for bad in 'postgres' 'sqlite:' 'mysql://host'; do
+    answers 2 --sessions "$bad"
+    says "--sessions $bad: postgres: or postgres://... is expected"
+done
+answers 2 "${own[@]}" --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
+says '--dead-letters is not for --sessions'
+
+# Whole runs are killed at any moment, and continue. So does the redrive. In one run the server is
+# killed instead, and starts again.
+for pause in 0.3 1.6 2.2 2.8; do
+    "$program" "${own[@]}" --db killed >out 2>err &
+    main=$!
+    sleep $pause
+    kill -9 $main 2>/dev/null || break
+    wait $main 2>/dev/null || true
+done
+"$program" "${own[@]}" --db killed --kill >out 2>err &
+main=$!
+for _ in $(seq 200); do
+    ! grep -q ' sent in ' out || break
+    sleep 0.02
+done
+sleep 0.3
+kill -9 "$(head -n 1 killed/postgres/node-0/postmaster.pid)" || fail 'no server to kill'
+wait $main || fail "exit $? of a run whose server was killed"
+says 'checked: each order is complete in the order of its steps'
+says '654 of 669 jobs complete'
+for pause in 0.5 0.9 1.1; do
+    "$program" redrive --fix "${own[@]}" --db killed >out 2>err &
+    main=$!
+    sleep $pause
+    kill -9 $main 2>/dev/null || break
+    wait $main 2>/dev/null || true
+done
+runs redrive --fix "${own[@]}" --db killed
+says '669 of 669 jobs complete, 15 of them after they came back'
+
+# A server that runs already. Its address has a password, which no worker has as an argument.
+port=$(sed -n 's/.* port=\([0-9]*\) .*/\1/p' "$folder/where")
+address=postgres://waybill:$(cat "$folder/password")@127.0.0.1:$port/postgres
+runs --sessions "$address" --import --most 400 --db there
+says 'broken label: no field "revision"'
+runs redrive --fix --sessions "$address" --db there
+says '4 of 4 jobs complete'
+answers 1 --sessions "$address" --import --most 399
+says 'needs a database of its own'
+answers 1 --sessions postgres://127.0.0.1:1/x --db nowhere
+says 'the database of --sessions: '
+
+# What has gone wrong is found.
+psql=$(command -v psql || ls -d /usr/lib/postgresql/*/bin/psql | tail -n 1)
+sql() { PGOPTIONS='-c client_min_messages=warning' "$psql" -qX -v ON_ERROR_STOP=1 "$(cat "$folder/where")" -c "$1" >sql.out 2>&1 || fail "cannot: $1: $(cat sql.out)"; }
+tables='order_jobs order_effects step_letters session_messages session_states session_locks session_ids session_dead'
+drop="DROP TABLE IF EXISTS ${tables// /, }; DROP SEQUENCE IF EXISTS session_tokens"
+sql "$drop"
+runs --sessions "$address" --most 30 --db whole
+for t in $tables; do sql "CREATE TABLE whole_$t AS SELECT * FROM $t"; done
+found=0
+while IFS='|' read -r words change; do
+    for t in $tables; do sql "DELETE FROM $t; INSERT INTO $t SELECT * FROM whole_$t"; done
+    sql "$change"
+    answers 1 --sessions "$address" --most 30 --db whole
+    says "$words"
+    found=$((found + 1))
+done <<'CHANGES'
+order-2, step 5 is lost|DELETE FROM order_effects WHERE job = 'order-2' AND step = 5
+order-2, step 3 took effect twice|UPDATE order_effects SET runs = 2 WHERE job = 'order-2' AND step = 3
+order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' AND step = 5
+order-3, step 4 is both done and dead-lettered|INSERT INTO order_effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
+order-2, step 4 ran before the one before it|UPDATE order_effects SET place = 100000 WHERE job = 'order-2' AND step = 3
+order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = '' WHERE session = 'order-3' AND step = 4
+order-2 has a receipt of something else|UPDATE order_effects SET what = 'x' WHERE job = 'order-2' AND step = 2
+order-2 was another one when it came first|UPDATE order_jobs SET checksum = 0 WHERE job = 'order-2'
+no reason is called zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
+1 steps were dead-lettered by the broker itself|INSERT INTO session_dead VALUES (1, 'x', 'x', '', '', 0, 10, 'x')
+order-2: unreadable|UPDATE session_states SET state = 'x' WHERE session = 'order-2'
+CHANGES
+[ $found -eq 11 ] || fail "only $found changes were tried"
+
+echo "order_pipeline_postgres: $kills workers killed with a step in hand; nothing lost, doubled or half"
