@@ -144,6 +144,13 @@ void expect_picture(const options& o)
     }
 }
 
+/// For a further command. An address may contain a password.
+std::string sessions_option(const options& o)
+{
+    if (o.sessions.empty()) return {};
+    return o.sessions == "postgres:" ? " --sessions postgres:" : " --sessions postgres://...";
+}
+
 /// The letters of a folder are where they were at first. That is written down when somebody has
 /// answered there.
 void keep_address(shop_services& w, const options& o)
@@ -198,7 +205,7 @@ int run(options o)
     if (!temporary) {
         fmt::print("\nto bring them back: order_pipeline redrive --fix --db {}{}\n", o.db,
                    (o.dead_letters.empty() ? "" : " --dead-letters " + o.dead_letters) +
-                       (o.sessions.empty() ? "" : " --sessions " + o.sessions));
+                       sessions_option(o));
         return 0;
     }
     fmt::print("\nas by order_pipeline redrive --fix:\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// order_queue: the queue of sessions, in SQLite or PostgreSQL, as workers, sweep and redrive use it.
+// order_queue: the queue of sessions, in SQLite or PostgreSQL, for workers, sweep and redrive.
 //
 // In PostgreSQL the effect of a step and the state of its session are one transaction, from
 // `begin_step` to `set_state`. In SQLite they are in two files: these calls do nothing there.

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -97,10 +98,13 @@ public:
         } catch (const engines::postgres_error& e) {
             throw support::complaint(std::string("the database of --sessions: ") + e.what());
         }
+        // A killed run leaves the old file or the new one.
         const std::string path = sessions_file(o);
-        std::ofstream(path, std::ios::app).close();
-        chmod(path.c_str(), S_IRUSR | S_IWUSR);
-        support::write_file("address", path, fmt::format("{}\n{}\n", o.sessions, where));
+        const std::string fresh = path + ".new";
+        std::ofstream(fresh).close();
+        chmod(fresh.c_str(), S_IRUSR | S_IWUSR);
+        support::write_file("address", fresh, fmt::format("{}\n{}\n", o.sessions, where));
+        std::filesystem::rename(fresh, path);
     }
     ~postgres_server() override { running = nullptr; }
 

@@ -28,7 +28,7 @@ public:
 };
 
 /// Checks that the sessions of the folder are where they were at first. Starts the server, if it is
-/// to be an own one, and writes its address for the workers: a password is no argument of a process.
+/// to be an own one, and writes its address for the workers, since it may contain a password.
 /// Throws if another order_pipeline is at work in the database.
 [[nodiscard]] std::unique_ptr<sessions_server> start_server(const options& o);
 /// The same for PostgreSQL, after the check.

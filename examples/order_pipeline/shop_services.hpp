@@ -36,7 +36,7 @@ inline constexpr std::string_view own_files[] = {
     "queue.sqlite",      "queue.sqlite-wal",      "queue.sqlite-shm", "shop.sqlite",
     "shop.sqlite-wal",   "shop.sqlite-shm",       "receipt.txt",      "receipt.txt.new",
     "label.txt",         "label.txt.new",         "phases",           "lock",
-    "input.fingerprint", "input.fingerprint.new", "sessions"};
+    "input.fingerprint", "input.fingerprint.new", "sessions",         "sessions.new"};
 
 /// A database, as long as it is needed, and all that is in it.
 struct databases {
