@@ -311,7 +311,7 @@ public:
 
 private:
     static constexpr std::chrono::milliseconds moment{2};
-    static constexpr std::chrono::seconds patience_for_children{20};
+    static constexpr std::chrono::seconds patience_for_children{60};
     // Exit codes of a child process before exec; PostgreSQL ends with 0 to 3.
     static constexpr int no_folder = 124;
     static constexpr int no_user = 125;

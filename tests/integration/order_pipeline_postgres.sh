@@ -49,21 +49,21 @@ runs()
 own=(--sessions postgres:)
 
 # All at once, with the redrive after it.
-runs "${own[@]}" --most 150
-says '144 of 150 jobs complete; 6 with dead-lettered steps, 12 in all'
-says '150 of 150 jobs complete, 6 of them after they came back'
+runs "${own[@]}" --most 100
+says '94 of 100 jobs complete; 6 with dead-lettered steps, 12 in all'
+says '100 of 100 jobs complete, 6 of them after they came back'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
 # Workers are killed, in the first part and in the redrive.
-runs "${own[@]}" --kill --workers 4 --db all
-says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
+runs "${own[@]}" --kill --workers 4 --most 300 --db all
+says '294 of 300 jobs complete; 6 with dead-lettered steps, 12 in all'
 says 'to bring them back: order_pipeline redrive --fix --db all --sessions postgres:'
 kills=$(sed -n 's/.*; \([0-9]*\) kills with -9, \([0-9]*\) of them with a step in hand.*/\2/p' out)
 [ "${kills:-0}" -ge 5 ] || fail "only ${kills:-0} workers were killed with a step in hand"
 answers 0 redrive "${own[@]}" --dry-run --db all
-says '30 dead letters of 15 sessions to send'
+says '12 dead letters of 6 sessions to send'
 runs redrive "${own[@]}" --fix --kill --db all
-says '669 of 669 jobs complete'
+says '300 of 300 jobs complete'
 
 # The folder remembers where its sessions are.
 answers 1 --db all
@@ -83,7 +83,7 @@ says '--dead-letters is not for --sessions'
 
 # Whole runs are killed at any moment, and continue. So does the redrive. In one run the server is
 # killed instead, and starts again.
-for pause in 0.3 1.6 2.2 2.8; do
+for pause in 0.3 1.7 2.5; do
     "$program" "${own[@]}" --db killed >out 2>err &
     main=$!
     sleep $pause
@@ -101,7 +101,7 @@ kill -9 "$(head -n 1 killed/postgres/node-0/postmaster.pid)" || fail 'no server 
 wait $main || fail "exit $? of a run whose server was killed"
 says 'checked: each order is complete in the order of its steps'
 says '654 of 669 jobs complete'
-for pause in 0.5 0.9 1.1; do
+for pause in 0.6 1; do
     "$program" redrive --fix "${own[@]}" --db killed >out 2>err &
     main=$!
     sleep $pause
@@ -114,11 +114,11 @@ says '669 of 669 jobs complete, 15 of them after they came back'
 # A server that runs already. Its address has a password, which no worker has as an argument.
 port=$(sed -n 's/.* port=\([0-9]*\) .*/\1/p' "$folder/where")
 address=postgres://waybill:$(cat "$folder/password")@127.0.0.1:$port/postgres
-runs --sessions "$address" --import --most 400 --db there
+runs --sessions "$address" --import --most 200 --db there
 says 'broken label: no field "revision"'
 runs redrive --fix --sessions "$address" --db there
 says '4 of 4 jobs complete'
-answers 1 --sessions "$address" --import --most 399
+answers 1 --sessions "$address" --import --most 199
 says 'needs a database of its own'
 answers 1 --sessions postgres://127.0.0.1:1/x --db nowhere
 says 'the database of --sessions: '
