@@ -286,7 +286,8 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
             if (now < kill_until) nothing = {};
             last_left = left.value_or(last_left);
             expect_progress(nothing, last_left, workers, times);
-            next_look = now + times.look;
+            // A look asks for each partition.
+            next_look = now + times.look * (1 + o.partitions / 64);
         }
         std::this_thread::sleep_for(2ms);
     }
