@@ -387,7 +387,7 @@ private:
         return held;
     }
 
-    /// Calls f. What the server or the connection refuses becomes a fault.
+    /// Calls f. A refusal of the server or of the connection becomes a fault.
     template <class F>
     [[nodiscard]] static result<void> connected(F&& f)
     {

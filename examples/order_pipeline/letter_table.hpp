@@ -61,7 +61,7 @@ public:
     [[nodiscard]] virtual waybill::fault mark(letters all) = 0;
     [[nodiscard]] virtual waybill::fault remove(letters all) = 0;
     [[nodiscard]] virtual waybill::result<std::vector<letter>> list() = 0;
-    /// Of so many letters all are removed, or none.
+    /// The number of letters that one call removes together: all of them, or none.
     [[nodiscard]] virtual std::uint64_t removed_at_once() const noexcept = 0;
 };
 

@@ -26,8 +26,8 @@ namespace order_pipeline {
 
 using namespace std::chrono_literals;
 
-/// A lock is as short as it can be, since whoever is killed keeps it to its end. Not in PostgreSQL,
-/// where the lock of a killed worker is free at once.
+/// In SQLite, a killed worker holds its lock until the lock expires, so the lock is short. In
+/// PostgreSQL, the lock of a killed worker is free at once.
 inline constexpr engines::session_options queue_options{
     .lock = 500ms, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
 

@@ -50,7 +50,7 @@ public:
     /// The fault of an exception of `note`.
     [[nodiscard]] virtual waybill::fault_kind classify(const std::exception& e) const noexcept = 0;
 
-    /// Where the dead letters of this folder have been from the beginning. Empty: not known.
+    /// The place of the dead letters in the first run with this folder. Empty: not known.
     [[nodiscard]] virtual std::optional<std::string> letters_at() { return std::string(); }
     virtual void set_letters_at(const std::string&) {}
 };

@@ -99,7 +99,7 @@ private:
     engines::nats_client client_;
 };
 
-/// What is in the tables.
+/// The content of the tables.
 struct stored_order {
     std::string customer{};
     order content{};

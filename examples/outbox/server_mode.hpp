@@ -63,7 +63,7 @@ struct addresses {
     return nlohmann::json{{"order", id}, {"item", o.item}, {"at", o.at}}.dump();
 }
 
-/// What a process does: a kill while it is asleep proves little.
+/// The state of a process. A kill proves little while the process is asleep.
 enum class phase : std::uint8_t {
     asleep,
     at_work,     ///< The shop is in a transaction; a relay claims rows or marks them.

@@ -201,7 +201,7 @@ void faults(std::optional<engines::nats_server>& server, const std::string& fold
     const std::vector<message> first{{"a", "1", ""}, {"a", "2", ""}, {"b", "3", ""}};
     expect(broker, first, "accepted");
 
-    // The server stops. What it does afterwards with the messages that it has received is unknown.
+    // The server stops. It may store the messages that it has received, or lose them.
     const std::vector<message> second{{"a", "4", ""}, {"a", "5", ""}, {"b", "6", ""}};
     ::kill(server->pid(), SIGSTOP);
     int status = 0;
