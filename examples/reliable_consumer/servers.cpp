@@ -2,14 +2,12 @@
 
 #include "servers.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,7 +19,7 @@
 #include "../support/program.hpp"
 #include "files.hpp"
 #ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
-#include "../engines/kafka.hpp"
+#include "kafka_faults.hpp"
 #endif
 
 namespace reliable_consumer {
@@ -33,85 +31,6 @@ using namespace std::chrono_literals;
 
 std::string times(std::uint64_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
 
-#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
-
-/// Kafka's brokers in this process. They are not killed, but do not respond for a second, lose the
-/// partitions that they lead, or refuse requests. A thread does that, because the supervisor waits
-/// for their responses.
-class kafka_faults {
-public:
-    explicit kafka_faults(const options& o)
-        : cluster_(brokers), partitions_(static_cast<int>(o.partitions)), dice_(o.seed)
-    {
-        cluster_.topic(stream, partitions_);
-        thread_ = std::jthread([this](const std::stop_token& end) {
-            while (!end.stop_requested()) {
-                if (may_harm_) harm();
-                std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            }
-        });
-    }
-
-    [[nodiscard]] std::string address() const
-    {
-        return std::string(kafka_scheme) + cluster_.address();
-    }
-
-    void step(bool may_harm) { may_harm_ = may_harm; }
-
-    [[nodiscard]] bool whole() const noexcept { return !down_; }
-    [[nodiscard]] std::string summary() const
-    {
-        return fmt::format("Kafka: {} of a broker for a second, the leaders moved {} times, {} "
-                           "requests refused",
-                           support::counted(outages_, "outage"), moves_.load(), refusals_.load());
-    }
-
-private:
-    static constexpr int brokers = 3;
-
-    int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(dice_); }
-
-    void harm()
-    {
-        const int broker = 1 + below(brokers);
-        switch (below(3)) {
-            case 0:
-                down_ = true;
-                cluster_.set_down(broker);
-                std::this_thread::sleep_for(1s);
-                cluster_.set_up(broker);
-                down_ = false;
-                ++outages_;
-                break;
-            case 1:
-                for (int p = 0; p != partitions_; ++p)
-                    cluster_.set_leader({stream, p}, 1 + below(brokers));
-                ++moves_;
-                break;
-            default:
-                // Of Fetch, by its number in the protocol.
-                cluster_.refuse(1, {RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
-                                    RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
-                                    RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT});
-                refusals_ += 3;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(300 + below(1'000)));
-    }
-
-    engines::kafka_mock cluster_;
-    int partitions_;
-    std::mt19937_64 dice_;
-    std::atomic<bool> may_harm_ = false;
-    std::atomic<bool> down_ = false;
-    std::atomic<std::uint64_t> outages_ = 0;
-    std::atomic<std::uint64_t> moves_ = 0;
-    std::atomic<std::uint64_t> refusals_ = 0;
-    std::jthread thread_{};
-};
-
-#endif
-
 /// Starts the servers, kills them in turn, and starts them again. One at a time: two nodes of three
 /// are a majority, and a standby that is up to date can become the primary.
 class own_servers : public server_faults {
@@ -119,6 +38,17 @@ public:
     explicit own_servers(const options& o) : cluster_(o.cluster), dice_(o.seed)
     {
         addresses at{o.log, o.store};
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+        // First, because it forks.
+        if (o.log == "kafka:") {
+            at.log = std::string(kafka_scheme) +
+                     brokers_.emplace(stream, static_cast<std::uint32_t>(o.partitions), o.seed).address();
+        }
+#else
+        if (o.log.starts_with("kafka:")) {
+            throw support::complaint("it was built without librdkafka-dev, and cannot use Kafka");
+        }
+#endif
         if (o.log == "nats:" && o.cluster) {
             nodes_.emplace(o.db + "/nats");
             at.log = nodes_->urls();
@@ -126,13 +56,6 @@ public:
             node_.emplace(o.db + "/nats");
             at.log = fmt::format("nats://{}:{}", node_->at().host, node_->at().port);
         }
-#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
-        if (o.log == "kafka:") at.log = brokers_.emplace(o).address();
-#else
-        if (o.log.starts_with("kafka:")) {
-            throw support::complaint("it was built without librdkafka-dev, and cannot use Kafka");
-        }
-#endif
         if (o.store == "postgres:") {
             tables_.emplace(o.db + "/postgres", o.cluster);
             at.store = tables_->where();

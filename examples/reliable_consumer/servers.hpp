@@ -3,7 +3,7 @@
 // servers: a log in NATS JetStream or Kafka, and the tables of the ledger in PostgreSQL.
 //
 //     NATS        one stream, a subject for each partition; three nodes with --cluster
-//     Kafka       one topic, on librdkafka's mock cluster of three brokers in this process
+//     Kafka       one topic, on librdkafka's mock cluster of three brokers in a process
 //     PostgreSQL  effects, checkpoints, dead letters and leases; with --cluster a synchronous standby
 //
 // Own servers end with the program. The data of NATS and PostgreSQL is in its folder, so a further
