@@ -4,6 +4,9 @@
 # The article processor_host with two hosts that are killed with -9 again and again, while events are
 # appended. Each good event is one invoice, in the order of its partition; each bad one is one dead
 # letter. At the end both hosts are stopped, and no lease is held.
+#
+# Then one host is killed before and after each of its calls of SQLite: while it takes leases, handles
+# events, polls, and gives its leases back. Another host continues: the tables are the same.
 set -euo pipefail
 export LC_ALL=C
 command -v python3 >/dev/null || { echo "articles_processor_host: SKIPPED without python3"; exit 0; }
@@ -17,7 +20,7 @@ import random, sqlite3, subprocess, sys, time
 program, work = sys.argv[1], sys.argv[2]
 path = work + "/orders.sqlite"
 dice = random.Random(18)
-PARTITIONS, KILLS, INTERVAL_MS = 4, 30, 20
+PARTITIONS, KILLS, INTERVAL_MS = 4, 20, 20
 
 
 def start(name):
@@ -92,4 +95,104 @@ held = db.execute("SELECT count(*) FROM leases WHERE owner != ''").fetchone()[0]
 print(f"{events} events, {bad} bad, {kills} kills with -9; leases held at the end: {held}")
 if held:
     fail("leases are held")
+END
+
+"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples/articles" \
+    "$WAYBILL_SOURCE/examples/articles/processor_host.cpp" \
+    "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/article" \
+    -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3 -pthread
+
+python3 - "$work" <<'END'
+import os, shutil, signal, sqlite3, subprocess, sys, time
+
+work = sys.argv[1]
+os.chdir(work)
+INTERVAL_MS, PARTITIONS = "3", 4
+# Each partition has two orders and a bad one.
+EVENTS = [(str(p), s, str(10 * s if s != 2 else -1)) for p in range(PARTITIONS) for s in (1, 2, 3)]
+
+
+def fail(text):
+    sys.exit("articles_processor_host: " + text)
+
+
+def start(name, **variables):
+    return subprocess.Popen(["./article", "q.sqlite", name, INTERVAL_MS], env={**os.environ, **variables},
+                            stdout=subprocess.DEVNULL)
+
+
+def new(file):
+    for end in ("", "-wal", "-shm"):
+        if os.path.exists("q.sqlite" + end):
+            os.remove("q.sqlite" + end)
+    shutil.copy(file, "q.sqlite")
+
+
+def rows(statement):
+    with sqlite3.connect("q.sqlite", timeout=60) as db:
+        return db.execute(statement).fetchall()
+
+
+def finish(process, name, when):
+    """Waits until all events are in the tables and the host has all leases, and stops it."""
+    deadline = time.monotonic() + 60
+    while rows("SELECT (SELECT count(*) FROM invoice) + (SELECT count(*) FROM dead_letters),"
+               f" (SELECT count(*) FROM leases WHERE owner = '{name}')") != [(len(EVENTS), PARTITIONS)]:
+        if time.monotonic() > deadline or process.poll() is not None:
+            fail(f"{when}: {name} does not continue")
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    if process.wait(60) != 0:
+        fail(f"{when}: {name} ends with {process.returncode}")
+
+
+def check(when):
+    for p in range(PARTITIONS):
+        found = rows(f"SELECT number, total FROM invoice WHERE part = '{p}' ORDER BY rowid")
+        if found != [(1, 10), (3, 30)]:
+            fail(f"{when}: partition {p} has the invoices {found}")
+    letters = rows("SELECT part, sequence FROM dead_letters ORDER BY part")
+    if letters != [(str(p), 2) for p in range(PARTITIONS)]:
+        fail(f"{when}: the dead letters are {letters}")
+    held = rows("SELECT part, owner FROM leases WHERE owner != ''")
+    if held:
+        fail(f"{when}: leases are held: {held}")
+
+
+# The tables, without an event.
+process = start("host-1", TERM_AT="60")
+if process.wait(60) != 0:
+    fail("a host without events fails")
+with sqlite3.connect("q.sqlite", timeout=60) as db:
+    db.executemany("INSERT INTO log VALUES (?, ?, ?)", EVENTS)
+rows("PRAGMA wal_checkpoint(TRUNCATE)")
+shutil.copy("q.sqlite", "start.sqlite")
+process = start("host-1")
+finish(process, "host-1", "an undisturbed run")
+check("an undisturbed run")
+
+STOP = 170  # the call before which the host is asked to stop; all events are handled long before
+kills = 0
+consumed_at_kill = set()
+for variable in ("KILL_AT", "KILL_AFTER"):
+    n = 0
+    while True:
+        n += 1
+        when = f"{variable}={n}"
+        new("start.sqlite")
+        process = start("host-1", TERM_AT=str(STOP), **{variable: str(n)})
+        code = process.wait(60)
+        if code == 0:
+            break
+        if code != -signal.SIGKILL:
+            fail(f"{when}: ends with {code}")
+        kills += 1
+        consumed_at_kill.add(rows("SELECT count(*) FROM invoice")[0][0])
+        finish(start("host-2"), "host-2", when)
+        check(when)
+    if n <= STOP:
+        fail(f"the host has ended before call {STOP}, at {n}")
+if not consumed_at_kill >= {0, 8} or len(consumed_at_kill) < 4:
+    fail(f"kills with these numbers of invoices only: {sorted(consumed_at_kill)}")
+print(f"{kills} kills, each before or after another call of SQLite")
 END
