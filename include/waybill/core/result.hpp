@@ -18,8 +18,8 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
+#include <waybill/core/detail/value_or_error.hpp>
 #include <waybill/core/fault.hpp>
 
 namespace waybill::inline v0_2 {
@@ -73,42 +73,42 @@ public:
 
     constexpr result() requires std::is_default_constructible_v<T>
     = default;
-    constexpr result(T value) : held_(std::in_place_index<0>, std::move(value)) {}
+    constexpr result(T value) : held_(detail::as_value{}, std::move(value)) {}
     /// For `return std::nullopt;` with a result of an optional, or `return "text";` with a string.
     template <class U>
     requires detail::becomes_value<U, T, result>
-    constexpr result(U&& value) : held_(std::in_place_index<0>, std::forward<U>(value)) {}
+    constexpr result(U&& value) : held_(detail::as_value{}, std::forward<U>(value)) {}
     /// Deleted: a pointer would convert to bool.
     template <class P>
     requires std::same_as<T, bool>
     constexpr result(P*) = delete;
     template <class G>
     requires std::is_constructible_v<E, G>
-    constexpr result(unexpected<G> u) : held_(std::in_place_index<1>, E(std::move(u).error())) {}
+    constexpr result(unexpected<G> u) : held_(detail::as_error{}, E(std::move(u).error())) {}
     /// For `return waybill::permanent("text");`. An empty fault becomes `infrastructure`, because
     /// there is no value.
     template <std::same_as<fault> F>
     requires detail::becomes_error<F, T, E>
-    constexpr result(F f) : held_(std::in_place_index<1>, std::move(f))
+    constexpr result(F f) : held_(detail::as_error{}, std::move(f))
     {
         if (error().ok()) error().kind = fault_kind::infrastructure;
     }
 
-    [[nodiscard]] constexpr bool has_value() const noexcept { return held_.index() == 0; }
+    [[nodiscard]] constexpr bool has_value() const noexcept
+    {
+        return held_.kind == detail::held_kind::value;
+    }
     constexpr explicit operator bool() const noexcept { return has_value(); }
 
-    [[nodiscard]] constexpr T& operator*() & noexcept { return *std::get_if<0>(&held_); }
-    [[nodiscard]] constexpr const T& operator*() const& noexcept { return *std::get_if<0>(&held_); }
-    [[nodiscard]] constexpr T&& operator*() && noexcept
-    {
-        return std::move(*std::get_if<0>(&held_));
-    }
-    [[nodiscard]] constexpr T* operator->() noexcept { return std::get_if<0>(&held_); }
-    [[nodiscard]] constexpr const T* operator->() const noexcept { return std::get_if<0>(&held_); }
+    [[nodiscard]] constexpr T& operator*() & noexcept { return held_.value; }
+    [[nodiscard]] constexpr const T& operator*() const& noexcept { return held_.value; }
+    [[nodiscard]] constexpr T&& operator*() && noexcept { return std::move(held_.value); }
+    [[nodiscard]] constexpr T* operator->() noexcept { return &held_.value; }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &held_.value; }
 
-    [[nodiscard]] constexpr E& error() & noexcept { return *std::get_if<1>(&held_); }
-    [[nodiscard]] constexpr const E& error() const& noexcept { return *std::get_if<1>(&held_); }
-    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(*std::get_if<1>(&held_)); }
+    [[nodiscard]] constexpr E& error() & noexcept { return held_.error; }
+    [[nodiscard]] constexpr const E& error() const& noexcept { return held_.error; }
+    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(held_.error); }
 
     template <class U>
     [[nodiscard]] constexpr T value_or(U&& other) const&
@@ -147,7 +147,7 @@ public:
     friend bool operator==(const result&, const result&) = default;
 
 private:
-    std::variant<T, E> held_;
+    detail::value_or_error<T, E> held_;
 };
 
 /// Success without a value, or an E.

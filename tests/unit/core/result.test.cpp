@@ -125,6 +125,54 @@ TEST_CASE("result: moves what can only be moved")
     }) == 6);
 }
 
+// The storage is as trivial as both types, and moves and copies like both.
+static_assert(std::is_trivially_copyable_v<result<int, trouble>>);
+static_assert(!std::is_trivially_copyable_v<result<int>>);
+static_assert(std::is_nothrow_move_constructible_v<result<std::string>> &&
+              std::is_nothrow_move_assignable_v<result<std::string>>);
+static_assert(std::is_copy_assignable_v<result<std::string>> &&
+              !std::is_copy_constructible_v<result<std::unique_ptr<int>>> &&
+              !std::is_copy_assignable_v<result<std::unique_ptr<int>>> &&
+              std::is_move_assignable_v<result<std::unique_ptr<int>>>);
+static_assert(std::equality_comparable<result<int>> &&
+              !std::equality_comparable<result<std::any>>);
+
+TEST_CASE("result: each assignment between a value and an error")
+{
+    using text = result<std::string>;
+    const text values[] = {text("a value that is too long for the string itself"), text(""),
+                           text(waybill::permanent("an error that is too long for the string itself")),
+                           text(waybill::transient(""))};
+    for (const text& before : values) {
+        for (const text& after : values) {
+            text by_copy = before;
+            by_copy = after;
+            CHECK(by_copy == after);
+            text from = after;
+            text by_move = before;
+            by_move = std::move(from);
+            CHECK(by_move == after);
+            CHECK((before == after) == (&before == &after));
+        }
+        text itself = before;
+        const text& alias = itself;
+        itself = alias;
+        CHECK(itself == before);
+    }
+}
+
+TEST_CASE("result: is assigned from a part of itself")
+{
+    struct node {
+        std::unique_ptr<result<node>> next;
+        int number = 0;
+    };
+    result<node> r = node{std::make_unique<result<node>>(node{nullptr, 2}), 1};
+    r = std::move(*r->next);
+    REQUIRE(r);
+    CHECK(r->number == 2);
+}
+
 TEST_CASE("result: an error is taken along and converted where it can be")
 {
     const result<int> r = unexpected(fault{waybill::fault_kind::transient, "later"});
