@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// address: where a server is and what is meant there, as people type it.
+// address: the address of a server and of a queue on it, without the scheme.
 //
-//     engines::address_in("user:p%40ss@127.0.0.1/orders", "5672")   // behind the scheme
+//     engines::address_in("user:p%40ss@127.0.0.1/orders", "5672")   // and the default port
 //
-// A character that would end its part is written as in any URL: %2F, %40, %3A.
+// %2F, %40 and %3A are the characters / @ and : inside a part, as in every URL.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_ADDRESS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_ADDRESS_HPP

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// amqp_link: one sending link of AMQP 1.0, driven on the caller's thread.
-//
-// Qpid Proton does the protocol, a socket moves the bytes:
+// amqp_link: one sending link of AMQP 1.0. Qpid Proton encodes the protocol; a socket of the
+// calling thread moves the bytes.
 //
 //     engines::amqp_link link({.host = "127.0.0.1", .port = "5672", .queue = "mails"}, 10s);
 //     pn_delivery_t* d = link.put(transfer, engines::amqp_link::format::batch);
-//     std::string code = link.outcome_from(d);     // "accepted", or a condition's name
+//     std::string code = link.outcome_from(d);     // "accepted", or the name of a condition
 //
-// What breaks, or takes longer than it may, throws `engines::socket_error`.
+//   1. No call lasts longer than the given time.
+//   2. After an exception the link is closed, and a transfer without an outcome is unknown.
+//
+// Throws socket_error if the connection breaks, the peer closes it, or the time is over. The codes
+// are those of proton_amqp.hpp.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_AMQP_LINK_HPP
 #define WAYBILL_EXAMPLES_ENGINES_AMQP_LINK_HPP

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// azure_table_row: a parked step as a row of an Azure table.
+// azure_table_row: the dead letter of a pipeline step as a row of an Azure table.
 //
-//     PartitionKey   the session; what no key may have is !XX, a byte in hex: / \ # ? % ! and
-//                    control characters. "a/b" is "a!2Fb"
-//     RowKey         the sequence number in 20 digits
-//     body           Edm.String where it is text of at most 32 Ki characters, as a portal shows it;
-//                    else Edm.Binary in pieces of 64 KiB: body, body_1, body_2 ...
-//     state, origin_state    Edm.String where they are text, else Edm.Binary
+//     PartitionKey   the session; / \ # ? % ! and control characters are !XX in hexadecimal:
+//                    "a/b" is "a!2Fb"
+//     RowKey         the sequence number, 20 digits
+//     body           Edm.String if it is text of at most 32 Ki characters, which a portal shows;
+//                    otherwise Edm.Binary in pieces of 64 KiB: body, body_1, body_2 ...
+//     state, origin_state    Edm.String if they are text, otherwise Edm.Binary
 //
-// Numbers are Edm.Int64, which JSON has as text; one that is beyond it is text of 20 digits. Times
-// are Edm.DateTime, which ends at 100 ns; the rest is beside it, where there is one. A text that is
-// no text is Edm.Binary. So each letter comes back as it was put there, but for three things: a
-// reason of more than 8 KiB is cut, of a body that no entity holds only the beginning is kept, and
-// a state of more than 32 KiB is left out, and the letter says so.
+//   1. Numbers are Edm.Int64, which JSON writes as text. A larger number is a text of 20 digits.
+//   2. Times are Edm.DateTime, which has 100 ns. The remaining nanoseconds are in another property.
+//   3. A dead letter is read as it was written, with three exceptions, which it reports: a reason
+//      is cut after 8 KiB, a body after the largest size of an entity, and a state of more than 32
+//      KiB is left out.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_ROW_HPP
 #define WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_ROW_HPP

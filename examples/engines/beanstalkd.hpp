@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// beanstalkd: batches as jobs of a tube, each of them one put of NDJSON lines.
-//
-// It speaks the text protocol over a plain socket, so there is nothing to install:
+// beanstalkd: batches for a tube. Each batch is one job, whose body is NDJSON lines. The text
+// protocol is spoken over a socket, because no client library is needed for it.
 //
 //     engines::beanstalkd tube("127.0.0.1", "11300", "mails");
-//     engines::manual m = tube.about();            // the server's own max-job-size
+//     engines::manual m = tube.about();            // max-job-size of the server
 //     waybill::send_outcome o = tube.send(lines);  // a span of string_views
 //
-// A job counts as its bytes, each line with its newline; the most is -z of the server (65,535
-// unless told otherwise). Jobs of one priority leave a tube in the order in which they came in.
+//   1. A batch is stored as a whole or not at all.
+//   2. The size of a job is exact: each line and its newline. The limit is the option -z of the
+//      server, 65,535 by default.
+//   3. Jobs of one priority leave the tube in the order of their arrival.
+//   4. Without the binlog (-b), the server loses all jobs when it ends.
+//
+// Reply                             Outcome
+// INSERTED, BURIED                  accepted; a buried job waits for a kick
+// JOB_TOO_BIG                       too large
+// DRAINING, OUT_OF_MEMORY           throttled
+// EXPECTED_CRLF, BAD_FORMAT, UNKNOWN_COMMAND
+//                                   the sender stops: the server speaks another protocol
+// INTERNAL_ERROR, no reply          unknown: stored or not
+// no connection                     infrastructure; nothing was sent
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP
 #define WAYBILL_EXAMPLES_ENGINES_BEANSTALKD_HPP

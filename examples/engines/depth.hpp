@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// depth: how much waits in a queue, asked from outside of it.
-//
-// Each kind of queue has a file of its own beside this one: depth_rabbitmq, depth_nats,
-// depth_beanstalkd, depth_sqlite. They all answer the same question, and depth_any.hpp holds any of
-// them by an address that people can type:
+// depth: the number of messages that wait in a queue, read from outside of it.
 //
 //     engines::beanstalkd_depth tube({.host = "127.0.0.1", .port = "11300"}, "orders");
 //     engines::depth_reading r = tube.read();
 //     if (r) plot(r->ready); else log(r.error());     // "there is no tube orders"
 //
-// What cannot be read is unknown and never 0: a server that is away, a queue that nobody has made
-// yet or somebody has removed, an answer that is not understood. An autoscaler that took those for
-// an empty queue would stop the workers just when nobody knows what they have to do.
+// depth_rabbitmq, depth_nats, depth_beanstalkd and depth_sqlite each read one kind of queue.
+// depth_any.hpp chooses one of them by its address.
 //
-// Each reading is a connection of its own. At one reading in some seconds that costs nothing, and
-// nothing can be stale after the server was away.
+//   1. A depth that cannot be read is an error, never 0. Otherwise an autoscaler would stop all
+//      workers while a server is down.
+//   2. Each reading opens a connection of its own, so no reading is stale after a restart.
+//
+// The error is a text: no server, no such queue, or a reply that cannot be read.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_HPP

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// depth_any: any queue whose depth can be asked for, by an address as people type it.
+// depth_any: reads the depth of any kind of queue, chosen by its address.
 //
-//     rabbitmq://USER:PASSWORD@HOST:15672/VHOST/QUEUE     without VHOST the usual one, which is /
+//     rabbitmq://USER:PASSWORD@HOST:15672/VHOST/QUEUE     without VHOST: the default, /
 //     nats://HOST:4222/STREAM/CONSUMER                    a durable consumer of JetStream
 //     beanstalkd://HOST:11300/TUBE
 //     sqlite:FILE
 //
 //     auto q = engines::depth_from("nats://127.0.0.1/ORDERS/workers");
-//     if (!q) return complain(q.error());            // nothing has been asked of any server yet
+//     if (!q) return complain(q.error());            // no server was asked yet
 //     engines::depth_reading r = q->read();
 //
-// The port may be left out where it is the one above; so may the user, who is then nobody, and for
-// RabbitMQ guest with the password guest. A character that would end its part is written as in any
-// URL: %2F, %40, %3A.
+// The ports above are the defaults. Without a user, RabbitMQ gets guest with the password guest,
+// and NATS no user. %2F, %40 and %3A are the characters / @ and : inside a part.
+//
+// The error of an address names its invalid part. The errors of `read` are those of the chosen
+// file.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// depth_beanstalkd: what waits in a tube of beanstalkd, by stats-tube.
+// depth_beanstalkd: the depth of a tube of beanstalkd, by the command stats-tube.
 //
 //     engines::beanstalkd_depth tube({.host = "127.0.0.1", .port = "11300"}, "orders");
 //     engines::depth_reading r = tube.read();
 //
-// A tube is there as long as it has jobs, or somebody who uses or watches it. So an idle tube whose
-// last worker has gone is unknown and not empty: the server says the same of one that never was.
-// Delayed and buried jobs wait for something else than a worker, and do not count.
+//   1. `ready` is current-jobs-ready, `in_flight` current-jobs-reserved, and the age that of the
+//      job at the head. Delayed and buried jobs do not wait for a worker and are not counted.
+//   2. The server forgets a tube without jobs, producers and workers. So an idle tube whose last
+//      worker has ended is unknown, and not empty.
+//
+// Reply              Error
+// NOT_FOUND          there is no tube of that name
+// any other          the reply cannot be read
+// no reply           the text of the socket
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_BEANSTALKD_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_BEANSTALKD_HPP

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// depth_sqlite: what waits in a file that has sqlite_queue or sqlite_work_queue in it.
+// depth_sqlite: the depth of a file with the tables of sqlite_queue or sqlite_work_queue.
 //
 //     engines::sqlite_depth queue("orders.sqlite");
 //     engines::depth_reading r = queue.read();
 //
-// Of a sqlite_work_queue all is known. A sqlite_queue does not know who reads it and when a message
-// came: all that has not been trimmed is ready, and there is no age.
+//   1. For a sqlite_work_queue, `ready`, `in_flight` and the age are exact at the time of the
+//      reading.
+//   2. A sqlite_queue has no record of its readers. All messages that were not trimmed are ready,
+//      and there is no age.
+//
+// The error is the text of SQLite, or that the file has neither of the two tables.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_SQLITE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_SQLITE_HPP

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka: what consumers and producers of Kafka have in common, over librdkafka's C interface.
+// kafka: settings, errors and a mock cluster, for the adapters on librdkafka's C interface.
 //
 //     engines::kafka_mock cluster(3);                       // brokers in this process
 //     cluster.topic("orders", 4);
 //     engines::kafka_settings s{{"bootstrap.servers", cluster.address()}};
 //
-// What cannot go on throws `engines::kafka_error`; what may be over in a moment librdkafka tries
-// again by itself, and what the caller has to decide is answered as a fault.
+// librdkafka repeats requests that can succeed later. `fault_of` maps the other codes:
+//
+// Code                                              Fault
+// ILLEGAL_GENERATION, UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, _ASSIGNMENT_LOST
+//                                                   ownership_lost: another member has it
+// MSG_SIZE_TOO_LARGE, RECORD_LIST_TOO_LARGE, INVALID_MSG, INVALID_RECORD, OFFSET_METADATA_TOO_LARGE
+//                                                   permanent
+// any other                                         infrastructure
+//
+// Throws kafka_error if a client cannot be created or used any more, for example after an invalid
+// setting.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_HPP

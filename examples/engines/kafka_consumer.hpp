@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_consumer: a member of a group that commits what it is told to, and nothing by itself.
+// kafka_consumer: a member of a consumer group. It commits only what the caller passes to `commit`.
 //
 //     engines::kafka_consumer in(settings, "billing", {"orders"}, {.assigned = a, .revoked = r});
 //     while (auto m = in.next(100ms)) handle(*m);
-//     in.commit({{{"orders", 0}, next_offset, text}});     // answered by the group's coordinator
+//     in.commit({{{"orders", 0}, next_offset, text}});     // returns after the coordinator's reply
 //
-// `assigned` is told what the group has committed for each partition, text included, before any of
-// its records comes; `revoked` may still commit, unless the partitions are lost already. Both are
-// called within next() and close(), on the same thread.
+//   1. `assigned` is called before the first record of a partition, with the committed offset and
+//      text.
+//   2. `revoked` is called before the partition is given back. It may still commit, unless `lost`
+//      is set.
+//   3. Both are called inside of `next` and `close`, on the same thread. If one of them throws,
+//      `next` or `close` throws the same exception.
+//   4. A destructor without `close` is like the end of the process: the group waits for the session
+//      timeout.
+//
+// `commit` returns the faults of kafka.hpp. `infrastructure` is unknown: committed or not. `next`
+// throws kafka_error after a fatal error of the client.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_CONSUMER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_CONSUMER_HPP

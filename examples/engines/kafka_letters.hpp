@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_letters: what a dead-letter topic has of a record.
+// kafka_letters: a dead-letter topic, in the format of Spring for Apache Kafka.
 //
 //     out.send(engines::dead_letter_of(m, waybill::permanent("no total"), "billing", 8), token);
 //
-// It goes to <topic>.DLT, to the partition of the same number if there is one, with key, body and
-// headers as they were. Where it came from and why it is there stands in the headers that Spring
-// for Apache Kafka writes, and that tools for dead letters look for: numbers as they stand in Java,
-// the highest byte first, 4 of a partition and 8 of offsets and times.
+//   1. The topic is NAME.DLT. The partition has the same number, if the dead-letter topic has it.
+//   2. Key, body and headers are unchanged. The source and the reason are in further headers
+//      (kafka_dlt-...), which tools for dead letters know.
+//   3. Numbers in headers are big-endian, as in Java: 4 bytes for a partition, 8 for offsets and
+//      times.
+//   4. A reason is cut after 1,024 bytes.
+//
+// No calls to a broker are made here. The faults of sending are those of kafka_producer.hpp.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_LETTERS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_LETTERS_HPP

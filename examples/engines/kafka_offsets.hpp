@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_offsets: the offsets of a group as checkpoints, for who handles a partition in order.
+// kafka_offsets: the committed offsets of a group as checkpoints.
 //
 //     engines::kafka_offsets offsets(consumer);
 //     auto r = waybill::process_at_least_once(offsets, letters, mine, events, handle, now);
 //
-// The group fences with its generation: who was replaced is refused, whatever `from` says. There
-// are no epochs, so an assignment has 0.
+//   1. A commit is refused if the group has given the partition to another member. The group's
+//      generation decides this; `from` is not compared.
+//   2. A checkpoint has the sequence number of the last finished event, and Kafka the offset of the
+//      next one. There are no epochs: each assignment has epoch 0.
+//
+// Fault of the commit        Result
+// ownership_lost             stale_epoch
+// any other                  the same fault; after `infrastructure` the commit is unknown
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_OFFSETS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_OFFSETS_HPP

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_producer: sends records, and says of each when it is there.
+// kafka_producer: sends records, and reports the delivery of each.
 //
 //     engines::kafka_producer out(settings);
-//     if (!*out.send(record, 7)) ...                       // the queue is full: poll, and again
-//     for (const auto& d : out.poll(0ms)) if (d.kind.ok()) it_is_there(d.token);
+//     if (!*out.send(record, 7)) ...                    // the queue is full: poll, then send again
+//     for (const auto& d : out.poll(0ms)) if (d.kind.ok()) stored(d.token);
 //
-// A record that was sent is not there yet. Who moves on for it, as a consumer does that parks what
-// it cannot handle, waits for its delivery report.
+//   1. The producer is idempotent: retries of librdkafka neither duplicate nor reorder records.
+//   2. A record is stored after a delivery report without a fault, and not before. A consumer that
+//      dead-letters a record waits for this report before it commits.
+//   3. The destructor discards records without a report.
+//
+// Code                       Result
+// _QUEUE_FULL                `send` returns false
+// _FATAL                     throws kafka_error: this producer cannot be used any more
+// any other                  a fault, by the table of kafka.hpp
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_PRODUCER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_PRODUCER_HPP

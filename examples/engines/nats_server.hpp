@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// nats_server: a nats-server of our own, with JetStream, that is gone when we are.
+// nats_server: a nats-server with JetStream that this program starts and ends.
 //
-//     engines::nats_server own(folder);          // what is in its streams is in there, and stays
+//     engines::nats_server own(folder);          // the folder keeps the streams
 //     engines::nats_work_queue queue(own.at(), "ORDERS");
 //
-// It listens on a free port of this machine only. The system tells it to end when the thread that
-// has started it ends, so that must be one that lives as long as the object. It is told and not
-// killed, since a server that is killed forgets some of what was acknowledged last. One folder is
-// used by one server at a time; the second is refused, as servers do not look themselves.
+//   1. It listens on a free port of 127.0.0.1.
+//   2. The system sends SIGTERM to the server when the thread that started it ends. So this thread
+//      lives at least as long as the object. With SIGKILL a server forgets its last acknowledged
+//      messages.
+//   3. One folder is used by one server at a time, because servers do not check this themselves.
+//
+// Throws server_error if the program is missing, the folder is in use, or the server does not
+// start.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_SERVER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_SERVER_HPP

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// number: sizes and codes in the lines of a text protocol.
+// number: unsigned numbers in the lines of a text protocol.
 //
 //     number_in("65535");                                           // 65535
 //     number_in("{\"max_payload\":65536,...", "\"max_payload\":", ",}");    // 65536
 //
-// Nothing is guessed: what is not digits and nothing else, or has more of them than 64 bits, is no
-// number, and neither is one whose end is not there. What a refusal says in words is read by
-// waybill::wire::read_refusal.
+// Empty if the text is not digits only, is larger than 64 bits, or its end is missing. The sizes in
+// the text of a refusal are read by waybill::wire::read_refusal.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NUMBER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NUMBER_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres: as much of PostgreSQL's C interface as the adapters beside this file need, with
-// destructors.
+// postgres: PostgreSQL's C interface with destructors, as far as the adapters in this folder need
+// it.
 //
 //     engines::postgres db("host=127.0.0.1 dbname=sink");
 //     engines::prepared put(db, "INSERT INTO t VALUES ($1, $2)");
@@ -10,11 +10,12 @@
 //     const engines::rows r = all.run(3);
 //     for (int i = 0; i != r.size(); ++i) use(r.number(i, 0), r.describe(i, 1));
 //
-// What fails throws `engines::postgres_error`. Nothing connects by itself but `connect` and
-// `outside`: a statement that is sent again on another connection would be out of its transaction.
-// A connection belongs to one thread.
+//   1. Only `connect` and `outside` connect again. Any other call after a lost connection fails: on
+//      another connection, the statement would be outside of its transaction.
+//   2. A connection belongs to one thread.
 //
-// `classify_postgres` is for waybill::catching, by the class of the SQLSTATE:
+// Failures throw postgres_error. `classify_postgres` is for waybill::catching, by the class of the
+// SQLSTATE:
 //
 //     22, 23, 54       a value, a constraint or a size: the event is wrong      permanent
 //     none, 08, 57     no connection, or it was ended by the server             infrastructure

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_leases: who has a partition, in PostgreSQL.
+// postgres_leases: leases of partitions in PostgreSQL, as a waybill lease store.
 //
 //     engines::postgres db("host=127.0.0.1 dbname=sink");
 //     engines::postgres_leases leases(db);
 //
-// Each call but `epoch` stands for itself, and wants that no transaction is open. A claim is one
-// statement that compares the version and writes: of two who race the second one waits, and then
-// finds another version. Versions come from a sequence and never come twice.
+//   1. A claim is one statement that compares the version and writes. Of two concurrent claims the
+//      second one waits for the first, and then finds another version.
+//   2. Versions come from a sequence and are never used twice.
+//   3. A round is one transaction: one heartbeat renews all leases of its owner. It reads all rows,
+//      because no trigger counts changes.
+//   4. The claims of one call lock their rows in one order: first the heartbeats, then the leases.
+//   5. Each call but `epoch` needs a connection without an open transaction.
+//   6. Processes of version 0.1 can share the tables: their heartbeats have no mark in the third
+//      table.
 //
-// A round is one transaction: one heartbeat renews all leases of its owner. It reads all rows,
-// because no trigger counts changes. The claims of one call lock in one order: first the heartbeats
-// they depend on, then the leases. Processes of version 0.1 can share the tables: their heartbeats
-// have no mark in the third one.
-//
-// A claim, and what else writes, is not sent again where its answer got lost: who had won with it
-// would be told that somebody else wrote. That is an error, and the next round looks at the table.
+// Failure                                   Result
+// another version in the row                the claim is lost
+// a transaction is open                     infrastructure
+// an error of the server, no connection     infrastructure
+// the reply to a claim is lost              infrastructure. The call is not repeated: it could take
+//                                           its own claim for that of another owner. The next
+//                                           round reads the table.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP

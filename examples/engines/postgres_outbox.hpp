@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_outbox: messages that are to be sent, in PostgreSQL, in the transaction of their effect.
+// postgres_outbox: an outbox in PostgreSQL: messages are written in the transaction of their
+// effect.
 //
 //     engines::postgres db("host=127.0.0.1 dbname=shop");
 //     engines::postgres_outbox outbox(db);
@@ -11,14 +12,20 @@
 //
 //     waybill::relay(outbox, sender, publish, env);         // on a connection of its own
 //
-// It is an `outbox_store`. `add` also takes the transaction of a postgres_store on the same
-// connection. A sent row is deleted. A dead row stays, with its reason in the column `dead`.
+//   1. It is an `outbox_store`. `add` also takes the transaction of a postgres_store on the same
+//      connection.
+//   2. A sent row is deleted. A dead row stays, with its reason in the column `dead`.
+//   3. `add` locks the key until the end of the transaction. Otherwise a transaction could commit a
+//      row with a lower number after a relay has sent a higher number of the same key.
+//   4. Claims take one lock, so two relays never claim at the same time.
 //
-//   - `add` locks the key until the end of the transaction. Without that, a transaction could
-//     commit a row with a lower number after a relay has sent a higher one of the same key. Transactions
-//     that add several keys should add them in one order; otherwise the server may end one of them
-//     as a deadlock.
-//   - Claims take one lock, so two relays never claim at the same time.
+// A transaction that adds several keys should add them in one order; otherwise the server may end
+// it as a deadlock (40P01).
+//
+// Failure                                        Fault
+// a row that another claim has                   ownership_lost
+// SQLSTATE 22, 23, 54 in `add`                   thrown as postgres_error; see classify_postgres
+// all others, no connection                      infrastructure
 //
 // Keys, ids and bodies are bytea. Times are nanoseconds since 1970.
 

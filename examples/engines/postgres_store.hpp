@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_store: checkpoints, attempts and dead letters in PostgreSQL, beside whatever else is in
-// its database.
-//
-// It is what process_batch asks of a store. The effects of a handler go through the same
-// connection, and so they are in the same transaction:
+// postgres_store: checkpoints, attempts and dead letters in PostgreSQL, in the database of the
+// effects.
 //
 //     engines::postgres db("host=127.0.0.1 dbname=sink");
 //     engines::postgres_store store(db);
@@ -13,19 +10,22 @@
 //         return waybill::fault{};
 //     }, now);
 //
-// What is particular to a server:
-//   - A commit whose answer got lost is `unknown`, and one that the server refused, be it for a
-//     serialization failure or a deferred constraint, is `not_applied`. So is one that came to a
-//     transaction in which a statement had failed: the server answers such a COMMIT with ROLLBACK.
-//   - A commit that is unknown may still be on its way when the checkpoint is read back. A
-//     successor that starts from the old one waits for its lock then, and is refused.
-//   - A lost connection is replaced by `begin` and by what reads, never within a transaction.
-//   - Of more than 64 savepoints with writes in a transaction the server keeps no more count in
-//     memory, which slows all its readers: batches of up to 64 events are the best here.
+//   1. Effects that use the same connection are in the same transaction as the checkpoint.
+//   2. Only `begin` and calls that read connect again; no call does so within a transaction.
+//   3. A commit of unknown outcome may still be in progress when the checkpoint is read back. A
+//      successor that starts from the old checkpoint waits for its lock, and is then refused.
+//   4. With more than 64 savepoints with writes in a transaction, the server keeps their count on
+//      disk, and all readers are slow: batches of at most 64 events are the best.
 //
-// Sequence numbers and epochs are numeric(20), as bigint ends at half of them. Reasons, bodies and
-// offsets are bytea, since a text takes neither NUL nor what is no UTF-8: to read a reason type
-// convert_from(reason, 'UTF8'). Times are nanoseconds since 1970; where there is none, NULL.
+// Commit                                                        Outcome
+// the reply was lost                                            unknown
+// refused (serialization failure, deferred constraint)          not_applied
+// after a failed statement (the server replies ROLLBACK)        not_applied
+// Any other failure is `infrastructure`. Statements of a handler throw; see classify_postgres.
+//
+// Sequence numbers and epochs are numeric(20), because bigint ends at half of them. Reasons, bodies
+// and offsets are bytea, because text has neither NUL nor invalid UTF-8: convert_from(reason,
+// 'UTF8') is the reason as a text. Times are nanoseconds since 1970, or NULL.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_STORE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_POSTGRES_STORE_HPP

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// proton_amqp: batches over one AMQP 1.0 link, in the format of Service Bus and Event Hubs.
-//
-// A batch is one transfer of message-format 0x80013700: a data section a message, and in it the
-// whole message as it would be encoded by itself. So all of it is taken or nothing, and it has one
-// outcome:
+// proton_amqp: batches over one AMQP 1.0 link on Qpid Proton, in the format of Service Bus and
+// Event Hubs.
 //
 //     engines::proton_amqp queue({.host = "127.0.0.1", .port = "5672", .queue = "mails"});
 //     engines::manual m = queue.about();            // max-message-size, from the peer's attach
 //     waybill::send_outcome o = queue.send(lines);  // a span of string_views
 //
-// A peer that knows nothing of that format gets one message a line, with `plain`. It then answers
-// for each of them, and a batch may be taken in part.
+//   1. A batch is one transfer of message-format 0x80013700, with one data section for each
+//      message. It has one outcome: the peer stores all of it or nothing.
+//   2. With `plain` each line is a message with an outcome of its own, for peers that do not know
+//      this format. A batch can then be accepted in part.
+//   3. `size_of` is the exact size of a message in a batch.
+//
+// Outcome or condition                              Outcome of the batch
+// accepted                                          accepted
+// released, modified                                transient
+// rejected, without a condition                     permanent
+// amqp:not-allowed, amqp:not-implemented            the sender stops: so would the next batch
+// amqp:connection:forced, amqp:link:detach-forced   unknown; the next connection decides
+// no outcome in time, the connection breaks         unknown
+// any other condition                               waybill::wire::azure_amqp_errors
+// A transfer without an outcome on a closed link is unknown, also with a condition. Exceptions: the
+// condition is "too large", or another receiver has taken the link.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP
 #define WAYBILL_EXAMPLES_ENGINES_PROTON_AMQP_HPP

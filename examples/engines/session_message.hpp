@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// session_message: what goes through a queue of sessions, how its properties are stored, and how
-// such a queue is set.
+// session_message: a message of a queue of sessions, the stored form of its properties, and the
+// settings of such a queue.
 //
 //     engines::session_message m{.session = "order-17", .id = "order-17/1", .body = body};
 //     m.properties["waybill-step"] = "1";
 //     m.find("waybill-step")                           // "1", or nothing
 //
-// Stored, each property is two texts with their lengths before them, as in "5:colour3:red". Any
-// bytes may be in them.
+// Stored, a property is two texts, each after its length: "5:colour3:red". Any bytes are allowed.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SESSION_MESSAGE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SESSION_MESSAGE_HPP

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// simulated_broker: a broker in memory that answers as Azure Service Bus does over AMQP.
+// simulated_broker: a broker in memory with the replies of Azure Service Bus over AMQP.
 //
 //     engines::simulated_broker broker({.limit = 262'144, .header = 60, .busy_every = 10});
 //     const auto answer = broker.send(batch);              // a range of messages with key and body
 //     if (!answer.ok()) waybill::wire::outcome_of(waybill::wire::azure_amqp_errors, answer.code,
 //                                                 answer.text);
 //
-// A message counts as its body and a header of `header` bytes, a batch 40 bytes more. A batch above
-// the limit is refused with its size and the limit; each `busy_every`th call is throttled.
+//   1. A batch is stored as a whole or not at all.
+//   2. The size of a batch is 40 bytes, and `header` bytes and the body of each message.
+//
+// Code                               Condition
+// empty                              stored
+// amqp:link:message-size-exceeded    the batch exceeds `limit`; the text has both numbers
+// com.microsoft:server-busy          each `busy_every`th call
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SIMULATED_BROKER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SIMULATED_BROKER_HPP

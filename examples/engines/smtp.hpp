@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// smtp: mails to a mail server, one after the other over one connection.
+// smtp: sends mails to a mail server, one after the other over one connection. The text protocol is
+// spoken over a socket.
 //
 //     engines::smtp server("127.0.0.1", "25", 5s);
 //     waybill::fault f = server.send({.from = "shop@example.org", .to = "me@example.net",
 //                                     .text = "Subject: hello\r\n\r\nGood morning.\r\n"});
 //
-// A server that answers 250 to the end of a mail has taken responsibility for it (RFC 5321, 6.1).
-// Where that answer does not come, nobody knows whether it has: the mail goes again, under the same
-// Message-ID, and who receives it drops the second one. So `infrastructure` may mean either.
+//   1. After a reply 250 to the end of a mail, the server is responsible for it (RFC 5321, 6.1).
+//   2. Without that reply, the mail may have been accepted. A repetition has the same Message-ID,
+//      by which receivers remove duplicates.
+//   3. No reply is waited for longer than the given time.
+//
+// Reply to MAIL, RCPT, DATA             Fault
+// 250, 251, 252                         none
+// 450, any other 4yz                    transient
+// 421, 451, 452                         infrastructure: the server has a problem
+// 500, 502, 503, 530                    infrastructure: the server needs another dialogue
+// 501, 550 to 554, any other 5yz        permanent: the address or the mail
+// a refusal before the first mail       infrastructure
+// no connection, no reply               infrastructure; the mail may have been accepted
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SMTP_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SMTP_HPP

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// socket: a TCP connection as the adapters in engines/ need it: it waits, but never for ever.
+// socket: a TCP connection whose calls have a time limit.
 //
 //     engines::socket s("127.0.0.1", "11300", 5s);
 //     s.write("stats\r\n");
-//     std::string first = s.line();      // without its \r\n
+//     std::string first = s.line();      // without \r\n
 //     std::string rest = s.bytes(80);
 //
-// What fails, or takes longer than the time it was given, throws `engines::socket_error`. Nobody
-// knows then what the other end has got of what was written.
+// Failures throw socket_error: no such host, no connection, no reply in time, or the other end has
+// closed the connection. After that it is unknown how much of the written data has arrived.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SOCKET_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SOCKET_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite: as much of SQLite's C interface as the adapters beside this file need, with destructors.
+// sqlite: SQLite's C interface with destructors, as far as the adapters in this folder need it.
 //
 //     engines::database db("sink.sqlite");
 //     engines::statement put(db, "INSERT INTO t VALUES (?, ?)");
@@ -9,13 +9,19 @@
 //     for (all.query(3); all.step();) use(all.integer(0), all.describe(1));
 //     all.each([&] { use(all.whole<std::uint32_t>(0), all.bytes(1)); }, 3);
 //
-// What fails throws `engines::sqlite_error`. A connection belongs to one thread.
+//   1. The file has WAL and synchronous=NORMAL: a commit survives a kill of the process, and a
+//      power cut after `sync()`.
+//   2. A SELECT that stops before its last row keeps a snapshot for the whole connection. After a
+//      commit of another connection, this one can then begin no transaction that writes ("database
+//      is locked") until the statement is run again or destroyed. `each`, `item_range` and `number`
+//      always end the SELECT, also if an exception leaves them. With `query` and `step` the caller
+//      reads to the end.
+//   3. A connection belongs to one thread.
 //
-// A SELECT that is left before its last row keeps what it reads as it was, for the connection as a
-// whole. Once another connection has written, no transaction that writes can begin on this one
-// until the statement is asked again or destroyed: "database is locked", and waiting does not help.
-// `each`, `item_range` and `number` leave nothing half read, also where something throws. With
-// `query` and `step` go on to the end.
+// Failures throw sqlite_error. `classify` (sqlite_transaction.hpp) is for waybill::catching:
+//
+//     CONSTRAINT, TOOBIG, MISMATCH     a value of the event is wrong        permanent
+//     all others                       full disk, lock, damaged file ...    infrastructure
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_HPP

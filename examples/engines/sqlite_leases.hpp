@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_leases: who has which partition, in SQLite, for processes that share a file.
+// sqlite_leases: leases of partitions in SQLite, for processes that share a file.
 //
 //     engines::database db("sink.sqlite");
 //     engines::sqlite_leases leases(db);
 //     manager.on(waybill::perform(leases, call, draw), now);
 //
-// On the connection of a sqlite_store it fences that one's checkpoints: see fenced_store.
+//   1. On the connection of a sqlite_store it fences the checkpoints of that store; see
+//      fenced_store.
+//   2. A round is one transaction: one heartbeat renews all leases of its owner.
+//   3. Triggers record each row that changes, so a round reads changed rows only.
+//   4. Processes of version 0.1 can share the file: they use the first two tables, and their
+//      heartbeats have no mark in the third one.
 //
-// A round is one transaction: one heartbeat renews all leases of its owner. Triggers record each
-// row that changes, so only these rows are read. Processes of version 0.1 can share the file: they
-// use the first two tables, and their heartbeats have no mark in the third one.
+// Failures of SQLite are `infrastructure`; the transaction was rolled back. A claim with an old
+// version is lost, which is not a failure.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_log: a partitioned log in SQLite. Its sequence numbers ascend in each partition and may
-// have gaps.
+// sqlite_log: a partitioned log in SQLite, as a waybill event log.
 //
 //     engines::sqlite_log log(db, 4);                    // partitions "0" to "3"
 //     log.append("2", "an order");
 //     waybill::run_partitions(log, store, leases, handle, policy, env);
+//
+//   1. The sequence numbers of a partition ascend and may have gaps.
+//   2. `append` uses the open transaction of the connection, or one of its own.
+//
+// `append` throws sqlite_error. `read` and `end` return it as `infrastructure`.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_LOG_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_LOG_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_outbox: messages that are to be sent, in SQLite, in the transaction of their effect.
+// sqlite_outbox: an outbox in SQLite: messages are written in the transaction of their effect.
 //
 //     engines::database db("shop.sqlite");
 //     engines::sqlite_outbox outbox(db);
@@ -11,12 +11,15 @@
 //
 //     waybill::relay(outbox, sender, publish, env);         // in the same or in another process
 //
-// It is an `outbox_store`. Each process has its own connection. `add` also takes the transaction of
-// another store on the same connection, for example in a handler of process_batch. A sent row is
-// deleted. A dead row stays, with its reason in the column `dead`.
+//   1. It is an `outbox_store`. Each process has its own connection. `add` also takes the
+//      transaction of another store on the same connection, for example in a handler of
+//      process_batch.
+//   2. A sent row is deleted. A dead row stays, with its reason in the column `dead`.
+//   3. Claims begin with the write lock of the database, so two relays never claim at the same
+//      time.
 //
-// Times are nanoseconds since 1970. Claims begin with the write lock of the database, so two relays
-// never claim at the same time.
+// A row that another claim has is `ownership_lost`. Failures of SQLite are `infrastructure`. Times
+// are nanoseconds since 1970.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_OUTBOX_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_OUTBOX_HPP

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_queue: a queue in a file that refuses what is too large, as brokers do.
-//
-// A batch is taken whole or not at all. What counts against the limit is what is stored: for each
-// message its header, its body and a few bytes of framing, and an envelope around them all. A
-// sender who knows only bodies finds out from the answer, which tells the true size and the limit:
+// sqlite_queue: a queue in a file that refuses batches above a limit, as brokers do.
 //
 //     engines::sqlite_queue queue(db, 65'536);
 //     waybill::send_outcome o = queue.enqueue(messages, [&] { position.run(next); });
 //
-// The function is called inside of the transaction that enqueues. So a producer who writes down
-// there how far it has come enqueues nothing twice and leaves nothing out, whenever it is killed.
-// Message numbers are never used again, also after all messages have been removed.
+//   1. A batch is stored as a whole or not at all.
+//   2. The size of a batch is what is stored: an envelope of 40 bytes, and for each message its
+//      header, its body and a few bytes. A caller that knows the bodies only learns the rest from
+//      the outcome.
+//   3. The function is called in the transaction that stores the batch. If it writes the position
+//      of the producer there, a kill at any moment neither loses nor repeats a message.
+//   4. Message numbers are never used again, also after all messages were removed.
+//
+// A batch above the limit is `too_large`, with its size and the limit. Failures of SQLite, and
+// exceptions of the function, are thrown after a rollback.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_QUEUE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_QUEUE_HPP

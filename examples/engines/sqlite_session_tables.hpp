@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_session_tables: the tables of a queue of sessions, and all that is ever said to them.
+// sqlite_session_tables: the tables of a queue of sessions in SQLite, and all statements on them.
 //
-// Part of sqlite_sessions.hpp. A message is removed when it is complete, or moved to the dead ones.
-// A session has a row from when it was first accepted; `held_until` is empty where nobody has it.
+// Part of sqlite_sessions.hpp. A complete message is deleted; a dead letter is moved to its own
+// table. A session has a row from its first acceptance on. `held_until` is NULL while no receiver
+// has it.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSION_TABLES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSION_TABLES_HPP

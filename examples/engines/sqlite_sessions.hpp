@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_sessions: a queue with sessions in a file, which behaves as Azure Service Bus does.
+// sqlite_sessions: a queue with sessions in a file, with the rules of Azure Service Bus.
 //
 //     engines::sqlite_sessions queue(db, {.lock = 30s});
-//     if (auto held = *queue.accept()) {               // the next session that nobody has
+//     if (auto held = *queue.accept()) {               // the next session without a receiver
 //         while (auto m = *queue.receive(*held)) {     // its messages, in order
 //             work_on(*m);
 //             queue.complete(*held, *m);
@@ -11,18 +11,23 @@
 //         queue.close(*held);
 //     }
 //
-//   1. a session belongs to one receiver for as long as its lock, which can be renewed. Whatever is
-//      done under a lock that has run out, or is somebody else's by now, is `ownership_lost`;
-//   2. a message whose id came before is accepted and dropped;
-//   3. a delivery counts when a lock runs out with the message received, or when it is abandoned,
-//      and not when its session is closed. After the last delivery it goes to the dead letters, and
-//      the next message of its session is delivered as if nothing had been;
-//   4. a session has a state, which stays until it is removed, also where no message is left;
-//   5. with partitions, the upper 16 bits of a sequence number say in which of them it is, and the
-//      lower 48 go round. Messages are delivered in the order in which they came.
+//   1. A session belongs to one receiver until its lock ends; the lock can be renewed. Each call
+//      with a lock that has ended, or that another receiver has, is `ownership_lost`.
+//   2. A message with an id that was sent before is accepted and dropped.
+//   3. A delivery counts if the lock ends after the message was received, or if the message is
+//      abandoned; not if the session is closed. After the last delivery the message becomes a dead
+//      letter, and the next message of its session follows.
+//   4. The state of a session stays until it is removed, also without messages.
+//   5. With partitions, the upper 16 bits of a sequence number are the partition, and the lower 48
+//      bits start again after their maximum. Messages are delivered in the order of their arrival.
+//   6. Locks end by the wall clock, because processes share it. `accept` finds locks that have
+//      ended.
+//   7. Each process has a connection of its own.
 //
-// A lock ends by the wall clock, which is the one that processes share; it is noticed when the next
-// session is asked for. One connection for each process, as with all of SQLite here.
+// Failure                                     Fault
+// the lock has ended                          ownership_lost
+// a message or a state above its limit        permanent
+// SQLite                                      infrastructure; the transaction was rolled back
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_step_letters: the parked steps of sessions, in a table.
+// sqlite_step_letters: the dead letters of pipeline steps, in a table of SQLite.
 //
 //     engines::sqlite_step_letters letters(db);
-//     letters.upsert(waybill::make_pipeline_dead_letter(message, a, pipe.reason(), pipe.progress(), wall()));
-//     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // what a redrive is planned of
+//     letters.upsert(waybill::make_pipeline_dead_letter(m, a, reason, pipe.progress(), wall()));
+//     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // for plan_redrive
 //     letters.remove(std::span(all).first(5));
 //
-// A row has the keys that it would have in Azure's tables: the session, and the sequence number in
-// 20 digits. Of several letters all are written or removed, or none.
+//   1. Of several dead letters all are written or removed, or none.
+//   2. The key of a row is that of an Azure table: the session, and the sequence number in 20
+//      digits.
+//
+// Failures of SQLite, and rows that cannot be read, are `infrastructure`; the text names the row.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_STEP_LETTERS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_STEP_LETTERS_HPP

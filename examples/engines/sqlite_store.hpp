@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_store: checkpoints, attempts and dead letters in SQLite, beside whatever else it holds.
-//
-// It is what process_batch asks of a store. The effects of a handler go through the same
-// connection, and so they are in the same transaction:
+// sqlite_store: checkpoints, attempts and dead letters in SQLite, in the database of the effects.
 //
 //     engines::database db("sink.sqlite");
 //     engines::sqlite_store store(db);
@@ -12,8 +9,12 @@
 //         return waybill::fault{};
 //     }, now);
 //
-// Times are nanoseconds since 1970; where there is none, NULL. A row that cannot be what it says is
-// an error that names it.
+//   1. Effects that use the same connection are in the same transaction as the checkpoint.
+//   2. Each process has a connection of its own.
+//
+// Failures of SQLite are `infrastructure`; statements of a handler throw, see classify in
+// sqlite_transaction.hpp. A row with invalid values is an error that names the row. Times are
+// nanoseconds since 1970, or NULL.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_STORE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_STORE_HPP

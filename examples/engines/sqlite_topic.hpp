@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_topic: a broker in a file that drops a message whose id it already has, as Azure Service
-// Bus and NATS JetStream do within a time.
+// sqlite_topic: a broker in a file with duplicate detection by message id, as Azure Service Bus and
+// NATS JetStream have it for a limited time.
 //
 //     engines::sqlite_topic topic(db, 4'096);
-//     waybill::send_outcome o = topic.publish(batch);      // a range of messages with key, id, body
+//     waybill::send_outcome o = topic.publish(batch);    // a range of messages with key, id, body
 //
-// A batch is stored whole or not at all. A message counts as its key, id and body and 8 bytes more.
+//   1. A batch is stored as a whole or not at all. A message with a known id is not stored again.
+//   2. The size of a message is its key, id and body, and 8 bytes.
+//
+// A batch above the limit is `too_large`, with its size and the limit. Failures throw sqlite_error.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_TOPIC_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_TOPIC_HPP

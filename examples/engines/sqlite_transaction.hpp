@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_transaction: transactions of SQLite with one savepoint, as waybill's stores have them.
+// sqlite_transaction: transactions of SQLite with one savepoint, for waybill's stores.
 //
 //     class my_store : public engines::sqlite_transactions { ... };      // begin() and transaction
+//     auto handle = waybill::catching(apply, engines::classify);        // exceptions of statements
 //
-// Whatever a statement on the same connection writes while one is open is a part of it. SQLite may
-// roll it back by itself, as where the disk is full. From then on each of its calls fails, whatever
-// was caught on the way, and so does what else is written until its end.
+//   1. All statements on the same connection are part of the open transaction.
+//   2. SQLite can roll a transaction back by itself, for example if the disk is full. From then on
+//      each call of this transaction fails, and so does each further write until its end.
 //
-//     auto handle = waybill::catching(apply, engines::classify);  // for what statements throw
+// Failure                               Fault
+// CONSTRAINT, TOOBIG, MISMATCH          permanent: a value of the event is wrong
+// all others                            infrastructure
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_TRANSACTION_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_TRANSACTION_HPP

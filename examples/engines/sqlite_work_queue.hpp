@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// sqlite_work_queue: a queue in a file for several workers, who take messages for a while.
+// sqlite_work_queue: a queue in a file for several workers, as a waybill::message_queue.
 //
 //     engines::sqlite_work_queue queue(db);
 //     queue.put("order 7");
 //     waybill::run_queue(queue, handle, {.lock = 90s}, env);
 //
-// Taking and finishing are one statement each, so two workers never get the same message at once,
-// whenever either of them is killed. What a dead worker had is taken again when its time is up: a
-// message is worked on at least once. The order is that of arrival. Times are those of the wall
-// clock, in milliseconds, since the processes of one machine have that in common.
+//   1. `receive` and `complete` are one statement each, so two workers never have one message at
+//      once, also if a worker is killed.
+//   2. A message whose worker has ended is delivered again after the end of its lock: at least
+//      once.
+//   3. Messages are received in the order of their arrival.
+//   4. Times are milliseconds of the wall clock, because processes share it.
+//
+// Failure                                                    Fault
+// the lock has ended, and the message was received again     ownership_lost
+// SQLite                                                     infrastructure
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_WORK_QUEUE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_WORK_QUEUE_HPP

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// verdict: from a broker's code to what the sender is told.
+// verdict: maps the code of a broker to the outcome for a sender.
 //
-// What a code means stands in the library's table of the service, and each adapter in engines/
-// begins with a list of its own that goes first: what no table of errors can have, as "accepted",
-// and where this program has to take a code in another way, with the reason:
+// The table of a service is in waybill::wire. An adapter puts its own entries first: codes that are
+// no errors, and codes with another meaning in this program.
 //
 //     inline constexpr error_code nats_own[]{
 //         {"PONG", answer::accepted},
@@ -13,9 +12,8 @@
 //     answer a = find(nats_own, nats_errors, code).value_or(answer::outcome_unknown);
 //     waybill::send_outcome o = outcome_of(a, text);
 //
-// A code that is in neither is `outcome_unknown`: such an answer may come before or after the batch
-// has been stored, and only the identical batch may be sent again. The one thing that is the same
-// for all brokers is here: the outcome of each answer.
+// A code without an entry is `outcome_unknown`: the batch may be stored, and only the identical
+// batch may be sent again.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_VERDICT_HPP
 #define WAYBILL_EXAMPLES_ENGINES_VERDICT_HPP
