@@ -46,7 +46,7 @@ namespace engines {
     return out;
 }
 
-/// USER:PASSWORD@HOST:PORT/PART/PART behind the scheme. Nothing if a piece is empty or malformed.
+/// USER:PASSWORD@HOST:PORT/PART/PART, without the scheme. Empty if a part is empty or malformed.
 struct address {
     server at{};
     std::vector<std::string> path{};

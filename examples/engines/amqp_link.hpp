@@ -218,7 +218,7 @@ private:
         constexpr std::string_view transfer("\0\x53\x14", 3);
         constexpr std::string_view tag("\xA0\x0E" "B---", 6);  // 14 bytes, of which 10 will do
         constexpr std::string_view format("\x70\x80\x01\x37\0", 5);
-        // The tag is the third field, behind two small numbers.
+        // The tag is the third field, after two small numbers.
         const std::string_view fields(frame, size < 48 ? size : 48);
         const std::size_t found = fields.find(tag);
         if (fields.find(transfer) != 8 || found == fields.npos) return;

@@ -40,16 +40,15 @@
 
 namespace engines {
 
-/// All that a put can be answered with, by the server's doc/protocol.txt; the library has no table
-/// of it.
+/// All replies to a put, from the server's doc/protocol.txt. The library has no table of them.
 inline constexpr error_code beanstalkd_own[]{
     {"INSERTED", answer::accepted},
-    {"BURIED", answer::accepted},  // it is stored, and waits for somebody to kick it
+    {"BURIED", answer::accepted},  // stored; it waits for a kick
     {"JOB_TOO_BIG", answer::too_large},
     {"DRAINING", answer::throttled},
     {"OUT_OF_MEMORY", answer::throttled},
-    {"EXPECTED_CRLF", answer::infrastructure},  // a server that speaks otherwise than we do: what
-    {"BAD_FORMAT", answer::infrastructure},     // stands in the line makes no difference to it
+    {"EXPECTED_CRLF", answer::infrastructure},  // the server speaks another protocol: each batch
+    {"BAD_FORMAT", answer::infrastructure},     // would fail
     {"UNKNOWN_COMMAND", answer::infrastructure},
     {"INTERNAL_ERROR", answer::outcome_unknown},
     // No answer in time, or a connection that broke once the put was on its way: unknown.
@@ -62,7 +61,7 @@ public:
     {
     }
 
-    /// Throws socket_error if nobody is there.
+    /// Throws socket_error if there is no connection.
     [[nodiscard]] manual about()
     {
         connect();
@@ -76,7 +75,7 @@ public:
         return {{.bytes = most.value_or(waybill::unlimited)}, true};
     }
 
-    /// What a body takes of the limit.
+    /// The bytes of a body that count against the limit.
     [[nodiscard]] static std::uint64_t size_of(std::uint64_t body) { return body + 1; }
 
     [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,

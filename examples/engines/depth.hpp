@@ -29,7 +29,7 @@
 namespace engines {
 
 struct depth {
-    std::uint64_t ready = 0;      ///< Wait for somebody to take them.
+    std::uint64_t ready = 0;      ///< Messages that wait for a worker.
     std::uint64_t in_flight = 0;  ///< Somebody has taken them and not finished.
     /// Seconds since the message next in line was sent; 0 where none waits, and nothing where this
     /// kind of queue, or this message, does not tell.
@@ -47,7 +47,7 @@ concept depth_source = requires(const Q& q) {
     { q.name() } -> std::convertible_to<std::string>;
 };
 
-/// Where a server is. An empty user is nobody in particular.
+/// The address of a server. Without a user, no credentials are sent.
 struct server {
     std::string host{};
     std::string port{};

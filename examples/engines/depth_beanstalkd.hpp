@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    /// Of the job that the next worker gets; nothing if somebody gets it before it is looked at.
+    /// Of the job at the head; empty if a worker takes it before it is read.
     [[nodiscard]] std::optional<std::uint64_t> age(socket& s) const
     {
         s.write("use " + tube_ + "\r\npeek-ready\r\n");

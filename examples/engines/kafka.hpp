@@ -44,15 +44,14 @@ struct kafka_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What an answer to a commit or a produce request means for who asked. Codes below zero are
-/// librdkafka's own.
+/// The fault of a commit or a produce request. Codes below zero are librdkafka's own.
 [[nodiscard]] inline waybill::fault fault_of(rd_kafka_resp_err_t code)
 {
     const std::string text = std::string(rd_kafka_err2name(code)) + ": " + rd_kafka_err2str(code);
     switch (code) {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
             return {};
-        // The group goes on without this member: its partitions are somebody else's by now.
+        // The group has removed this member: other members have its partitions.
         case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
         case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
         case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:

@@ -66,7 +66,7 @@ public:
     }
     kafka_consumer(const kafka_consumer&) = delete;
     kafka_consumer& operator=(const kafka_consumer&) = delete;
-    /// As a process that ends: the group finds out when the member's heartbeats are missed.
+    /// Like the end of a process: the group removes the member after its session timeout.
     ~kafka_consumer() { crash(); }
 
     /// The next record, or none for so long. Has to be called often enough, records or not: see
@@ -92,7 +92,7 @@ public:
         }
     }
 
-    /// Answers when the coordinator has. An infrastructure fault says that nobody knows.
+    /// Returns after the coordinator's reply. An infrastructure fault is unknown: committed or not.
     [[nodiscard]] waybill::result<void> commit(const std::vector<kafka_offset>& all)
     {
         kafka_list list;
@@ -105,7 +105,7 @@ public:
         return {};
     }
 
-    /// What the group has committed.
+    /// The committed offsets of the group.
     [[nodiscard]] waybill::result<std::vector<kafka_offset>> committed(
         const std::vector<kafka_partition>& of)
     {

@@ -62,8 +62,8 @@ inline constexpr std::size_t reason_bytes = 1'024;
     return n;
 }
 
-/// `partitions` are those of the dead-letter topic. `whole` is false for a record that the topic
-/// refuses for its size: its body stays behind, and is found by topic, partition and offset.
+/// `partitions` are those of the dead-letter topic. `whole` is false for a record that is too
+/// large for the topic: its body is left out, and can be found by topic, partition and offset.
 [[nodiscard]] inline kafka_record dead_letter_of(const kafka_message& m, const waybill::fault& why,
                                                  const std::string& group, std::int32_t partitions,
                                                  bool whole = true)

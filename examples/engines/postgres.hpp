@@ -147,7 +147,7 @@ public:
     {
         if (alive()) return;
         drop();
-        // What stands before dbname can be overridden in `where`, what stands behind it can not.
+        // `where` can override settings before dbname, but not those after it.
         const std::array keys{"connect_timeout", "options", "dbname", "client_encoding",
                               static_cast<const char*>(nullptr)};
         const std::array values{"10", "-c lock_timeout=5s", where_.c_str(), "UTF8",

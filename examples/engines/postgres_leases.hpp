@@ -134,8 +134,8 @@ public:
     }
 
     /// The epoch of a lease, read within a transaction on this connection, as a postgres_store has.
-    /// The row is locked with it: nobody can take the lease before the commit. Where there are no
-    /// tables yet there is no lease; they are not made here, as a rollback would remove them.
+    /// It locks the row: no other owner can take the lease before the commit. Without tables there
+    /// is no lease. They are not created here, because a rollback would remove them.
     template <class Transaction>
     [[nodiscard]] waybill::result<std::optional<std::uint64_t>> epoch(
         Transaction&, const waybill::partition_key& k)

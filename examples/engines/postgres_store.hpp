@@ -104,9 +104,9 @@ public:
         [[nodiscard]] waybill::commit_outcome ended()
         {
             postgres& db = store_->db_;
-            // Lost, before anybody was told to commit.
+            // Lost before the COMMIT was sent.
             if (!db.alive()) return waybill::commit_outcome::not_applied;
-            // A handler may have ended it behind our back, one way or the other.
+            // A handler may have committed it or rolled it back.
             if (!db.in_transaction()) return waybill::commit_outcome::unknown;
             const rows r = db.ask("COMMIT");
             if (r.ok() && r.tag() == "COMMIT") return waybill::commit_outcome::applied;
@@ -367,7 +367,7 @@ private:
                                          : waybill::advance_outcome::conflict;
     }
 
-    /// From the columns behind the key, in the order of the table.
+    /// From the columns after the key, in the order of the table.
     [[nodiscard]] static waybill::dead_letter letter(const rows& r, int row,
                                                      const waybill::partition_key& key)
     {

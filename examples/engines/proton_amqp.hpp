@@ -60,12 +60,12 @@ inline constexpr error_code amqp_own[]{
     // may not know batches, for one, or not let us send.
     {"amqp:not-allowed", answer::infrastructure},
     {"amqp:not-implemented", answer::infrastructure},
-    // Somebody has intervened, as a broker that goes down says; we may connect again later.
+    // Sent by a broker that shuts down. A later connection can succeed.
     {"amqp:connection:forced", answer::outcome_unknown},
     {"amqp:link:detach-forced", answer::outcome_unknown},
     // No outcome in time, or a connection that broke once the transfer was on its way: unknown. So
-    // is a transfer without an outcome on a link that was closed, whatever the condition says; but
-    // for too large, which is said of it, and for a link that is somebody else's now.
+    // is a transfer without an outcome on a link that was closed, whatever the condition.
+    // Exceptions: the condition is "too large", or another receiver has taken the link.
 };
 
 class proton_amqp {
@@ -77,7 +77,7 @@ public:
     {
     }
 
-    /// Throws socket_error if nobody is there, or there is no such queue.
+    /// Throws socket_error if there is no connection or no such queue.
     [[nodiscard]] manual about()
     {
         connect();
@@ -204,7 +204,7 @@ private:
         return clear || amqp_link::has_outcome(d) ? a : answer::outcome_unknown;
     }
 
-    /// Of an outcome or a condition by its name, without what else was said.
+    /// The meaning of an outcome or condition by its name alone.
     [[nodiscard]] static answer meaning(std::string_view said)
     {
         using waybill::wire::azure_amqp_errors;

@@ -51,7 +51,7 @@ inline constexpr waybill::wire::error_code smtp_codes[]{
     {"501", waybill::wire::answer::permanent},       // the mail makes no difference, but an address
     {"502", waybill::wire::answer::infrastructure},  // does
     {"503", waybill::wire::answer::infrastructure},
-    {"530", waybill::wire::answer::infrastructure},  // we have to prove first who we are, RFC 4954
+    {"530", waybill::wire::answer::infrastructure},  // authentication is required, RFC 4954
     {"550", waybill::wire::answer::permanent},       // no such mailbox, or not for us
     {"551", waybill::wire::answer::permanent},
     {"552", waybill::wire::answer::permanent},  // more than the mailbox takes
@@ -73,12 +73,12 @@ public:
     {
     }
 
-    /// How it went, in the server's words.
+    /// The fault has the server's text.
     [[nodiscard]] waybill::fault send(const mail& m)
     {
         const bool kept = connection_.has_value();
         waybill::fault f = attempt(m);
-        // A connection that ended while nothing was said on it tells nothing of the server now.
+        // The end of an idle connection is no failure of the server.
         if (kept && !f.ok() && !answered_) f = attempt(m);
         return f;
     }
@@ -120,7 +120,7 @@ private:
         return said_.starts_with(first_digit);
     }
 
-    /// The last line of an answer; the others have a dash behind the code.
+    /// The last line of a reply; the other lines have a dash after the code.
     [[nodiscard]] std::string reply()
     {
         for (;;) {
@@ -159,7 +159,7 @@ private:
     socket::clock::duration patience_;
     std::optional<socket> connection_{};
     std::string said_{};
-    bool answered_ = false;  // the server has said something about this mail
+    bool answered_ = false;  // the server has replied to this mail
 };
 
 }  // namespace engines

@@ -48,8 +48,8 @@ public:
     }
 };
 
-/// A system error, as most of what a database says is no event's fault: a full disk, a lock, a file
-/// that is gone.
+/// A system error, because most failures of a database are not caused by an event: a full disk, a
+/// lock, a missing file.
 class sqlite_error : public std::system_error {
 public:
     /// `code` is an extended one.
@@ -58,7 +58,7 @@ public:
     {
     }
 
-    /// The values are to blame: the same ones will never be taken. Not so of a vetoed commit.
+    /// True if the values were refused: a repetition fails again. False for a vetoed commit.
     [[nodiscard]] bool of_values() const noexcept
     {
         const int extended = code().value();
@@ -77,12 +77,11 @@ private:
 
 class database {
 public:
-    /// Opens the file, and makes it if need be.
+    /// Opens the file, and creates it if it is missing.
     ///
-    /// WAL with synchronous=NORMAL: a commit is a write without a sync, yet it is there for
-    /// everyone who opens the file later, also if this process is killed at once: what is written
-    /// belongs to the operating system by then. Only a power cut may take the last commits, and
-    /// then from the end and whole. `sync()` is for the moments when even that would matter.
+    /// WAL with synchronous=NORMAL: a commit is a write without a sync. It survives a kill of this
+    /// process, because the operating system has the data. A power cut can remove the last commits,
+    /// from the end and each as a whole; `sync()` protects from that.
     explicit database(const std::string& path)
     {
         if (sqlite3_open(path.c_str(), &db_) != SQLITE_OK) {
@@ -176,7 +175,7 @@ public:
     statement& operator=(const statement&) = delete;
     ~statement() { sqlite3_finalize(s_); }
 
-    /// Runs what answers no rows.
+    /// Runs a statement without rows.
     template <class... V>
     void run(const V&... values)
     {

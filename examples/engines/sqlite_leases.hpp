@@ -81,8 +81,8 @@ public:
         });
     }
 
-    /// One statement, so nobody comes between the comparison and the write. A new row begins with a
-    /// version drawn by SQLite, so one that was made again is not taken for the one before.
+    /// One statement, so no other write comes between the comparison and the write. A new row begins
+    /// with a random version of SQLite, so it differs from a row that was deleted before.
     [[nodiscard]] waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c)
     {
         return attempt<waybill::lease_claim::result>([&] { return write(c); });
@@ -104,8 +104,8 @@ public:
         });
     }
 
-    /// The epoch of a lease. Inside of a transaction that began with BEGIN IMMEDIATE, as those of
-    /// sqlite_store do, nobody can change it before the commit.
+    /// The epoch of a lease. In a transaction that began with BEGIN IMMEDIATE, as those of
+    /// sqlite_store do, no other connection can change it before the commit.
     template <class Transaction>
     [[nodiscard]] waybill::result<std::optional<std::uint64_t>> epoch(
         Transaction&, const waybill::partition_key& k)

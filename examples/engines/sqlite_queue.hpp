@@ -35,7 +35,7 @@ struct message {
     std::string body{};
 };
 
-/// The moments of an enqueueing, for whoever wants to know what happens if it ends there.
+/// The moments of an enqueueing, for tests that end the process there.
 enum class enqueue_step : std::uint8_t { begin, insert, commit, done };
 
 class sqlite_queue {
@@ -84,7 +84,7 @@ public:
         return waybill::batch_sender::accepted{.actual = bytes};
     }
 
-    /// Hands `take(number, header, body)` up to `most` messages behind number `after`, in order.
+    /// Hands `take(number, header, body)` up to `most` messages after number `after`, in order.
     template <class Take>
     void read(std::uint64_t after, std::size_t most, Take&& take)
     {

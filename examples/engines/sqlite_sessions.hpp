@@ -133,7 +133,7 @@ public:
             return held;
         });
     }
-    /// This one, unless somebody has it. It need not have messages.
+    /// The given session, unless a receiver has it. It may have no messages.
     [[nodiscard]] result<std::optional<session_lock>> accept(std::string_view session)
     {
         return change<std::optional<session_lock>>([&]() -> result<std::optional<session_lock>> {
@@ -183,7 +183,7 @@ public:
         }));
     }
 
-    /// Gives the session back, for nobody before `pause` is over.
+    /// Gives the session back. It is accepted again after `pause`.
     [[nodiscard]] fault close(const session_lock& l, std::chrono::milliseconds pause = {})
     {
         return said(under<void>(l, [&]() -> result<void> {
@@ -251,7 +251,7 @@ public:
         });
     }
 
-    /// The oldest dead letter that nobody has looked at for the time of a lock.
+    /// The oldest dead letter that was not read within the time of a lock.
     [[nodiscard]] result<std::optional<session_message>> receive_dead()
     {
         using found = std::optional<session_message>;
@@ -262,7 +262,7 @@ public:
             return m;
         });
     }
-    /// The dead letter of the next higher sequence number, whoever looks at it: nobody receives it.
+    /// The dead letter with the next higher sequence number. It is read only, and not received.
     [[nodiscard]] result<std::optional<session_message>> peek_dead(std::uint64_t after)
     {
         return answer([&] {
@@ -312,7 +312,7 @@ private:
         return waybill::unexpected(waybill::infrastructure("the queue does not commit"));
     }
 
-    /// The same for the holder of a session, and for nobody else.
+    /// The same for the holder of a session only.
     template <class T, class F>
     [[nodiscard]] result<T> under(const session_lock& l, F&& f)
     {

@@ -41,8 +41,8 @@ public:
             put(stored ? waybill::pipeline_dead_letter::merged(*stored, l) : l);
         });
     }
-    /// How far their sessions were sent: only where they are there, and never less than before, as
-    /// waybill::pipeline_dead_letter::with_mark says.
+    /// Writes how far their sessions were sent, for stored dead letters only, and never less than
+    /// before: see waybill::pipeline_dead_letter::with_mark.
     [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {

@@ -27,8 +27,8 @@
 
 namespace engines {
 
-/// For waybill::catching, where the handler's statements are on the connection of the store. An
-/// event whose values no table takes is to blame itself; for what else SQLite says, none is.
+/// For waybill::catching, if the handler's statements use the connection of the store. Values that a
+/// table refuses are `permanent`. Other errors of SQLite are not caused by the event.
 [[nodiscard]] inline waybill::fault_kind classify(const std::exception& e) noexcept
 {
     const auto* const own = dynamic_cast<const sqlite_error*>(&e);
@@ -80,8 +80,8 @@ public:
             return store_ && !store_->db_.transaction_lost();
         }
 
-        /// A commit that failed and left the transaction open has not happened; of one that failed
-        /// and closed it nobody knows.
+        /// If a commit fails and the transaction is open, it is not applied. If it fails and the
+        /// transaction has ended, it is unknown.
         [[nodiscard]] waybill::result<waybill::commit_outcome> commit()
         {
             if (!open()) {
@@ -120,7 +120,7 @@ public:
     }
 
 protected:
-    /// What f answers, or why it could not.
+    /// The result of f, or its failure.
     template <class F>
     [[nodiscard]] static auto answer(F&& f) -> waybill::result<decltype(f())>
     {

@@ -45,7 +45,7 @@ public:
         std::string body{};
     };
 
-    /// What waits, what somebody has, and when the oldest that waits was sent, at the time ?1.
+    /// Waiting messages, locked messages, and the time of the oldest waiting one, at the time ?1.
     static constexpr std::string_view figures =
         "SELECT count(*) FILTER (WHERE until <= ?1), count(*) FILTER (WHERE until > ?1),"
         " min(sent) FILTER (WHERE until <= ?1) FROM work";
@@ -137,7 +137,7 @@ public:
         return static_cast<std::uint64_t>(finished_.number().value_or(0));
     }
 
-    /// Runs `figures`, prepared by somebody who only looks.
+    /// Runs `figures`, prepared on a connection that only reads.
     [[nodiscard]] static engines::depth read(statement& s)
     {
         engines::depth d;

@@ -34,13 +34,13 @@ namespace engines {
 using waybill::wire::answer;
 using waybill::wire::error_code;
 
-/// What there is to know about the sizes, if anything.
+/// The sizes that are known.
 struct counted {
     std::optional<std::uint64_t> actual{};
     std::optional<std::uint64_t> limit{};
 };
 
-/// What the broker's words say of the whole batch goes before what we know ourselves.
+/// Numbers of the whole batch in the broker's text replace our own.
 [[nodiscard]] constexpr counted reported(waybill::wire::dialect d, std::string_view text,
                                          counted ours)
 {
@@ -51,15 +51,15 @@ struct counted {
     return ours;
 }
 
-/// How a line fails that was not taken. Where the destination or the right to it is missing, no
-/// later line fares better until somebody has put that right: so the sender stops.
+/// The fault of a line that was refused. If the destination or the permission is missing, later
+/// lines would fail as well, so the sender stops.
 [[nodiscard]] constexpr waybill::fault_kind failure_of(answer a)
 {
     if (a == answer::infrastructure) return waybill::fault_kind::cancelled;
     return waybill::wire::fault_of(a);
 }
 
-/// What the sender is told of a batch. `text` is the broker's own.
+/// The outcome of a batch. `text` is the broker's.
 [[nodiscard]] inline waybill::send_outcome outcome_of(answer a, std::string text, counted c = {})
 {
     if (a == answer::accepted) return waybill::batch_sender::accepted{.actual = c.actual};
@@ -68,8 +68,8 @@ struct counted {
     return waybill::wire::outcome_of(a, text, waybill::wire::refusal_numbers{c.actual, c.limit});
 }
 
-/// Nothing was sent, as there is no connection: so no line is to blame. A no that stays a no stops
-/// the sender; anything else is a matter of time, and of so many tries.
+/// The outcome if no connection could be made, so nothing was sent. A permanent refusal stops the
+/// sender; after any other one it tries again.
 [[nodiscard]] inline waybill::send_outcome not_connected(std::string text,
                                                          answer a = answer::outcome_unknown)
 {
@@ -91,7 +91,7 @@ struct counted {
 /// What is known of a broker before anything is sent: its limits, and how it counts.
 struct manual {
     waybill::batch_limits limit{};
-    bool sizes = false;  ///< `size_of` of its adapter tells what a body takes of them.
+    bool sizes = false;  ///< `size_of` of the adapter is exact.
 };
 
 }  // namespace engines
