@@ -27,6 +27,7 @@ packages_probe()
         libpq-dev) echo "header libpq-fe.h" ;;
         libnats-dev) echo "header nats/nats.h" ;;
         libssl-dev) echo "header openssl/evp.h" ;;
+        libcurl4-openssl-dev) echo "header curl/curl.h" ;;
         postgresql) echo "program initdb" ;;
         libbenchmark-dev) echo "header benchmark/benchmark.h" ;;
         libasio-dev) echo "header asio.hpp" ;;

@@ -1,26 +1,40 @@
 // SPDX-License-Identifier: MIT
 //
-// azure_table: the parked steps of sessions in an Azure table, by its HTTP protocol.
+// azure_table: dead letters of steps in an Azure table, by its HTTP protocol and libcurl.
 //
 //     engines::azure_table letters(*engines::azure_table_at(
 //         "127.0.0.1:10002/devstoreaccount1/letters"));
 //     letters.upsert(waybill::make_pipeline_dead_letter(message, a, pipe.reason(), pipe.progress(), wall()));
-//     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // what a redrive is planned of
+//     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // for a redrive plan
 //     letters.remove(std::span(all).first(5));
 //
-// The same calls as of sqlite_step_letters; azure_table_row.hpp says what a row looks like. Nothing
-// is encrypted: this is for an emulator on the same machine. The table is made when it is missed.
+//  1. Same calls as sqlite_step_letters. azure_table_row.hpp describes a row. A missing table is
+//     created.
+//  2. Each letter is a request. Letters are written from the first to the last, and removed from
+//     the last to the first, as a redrive requires: `removed_at_once` is 1.
+//  3. Every call may be repeated after a failure, whether or not its requests arrived.
+//  4. `upsert` and `mark` are conditional on the row's ETag: no concurrent change is overwritten.
+//  5. With https, certificates are checked as http_client.hpp describes.
 //
-// Each letter is a request. Several are written from the first to the last, and removed from the
-// last to the first, as a redrive needs it: `removed_at_once` is 1. All requests may be repeated,
-// so what broke off in the middle is done again as a whole.
+//     code, failure                                    fault
+//     2xx; DELETE: ResourceNotFound                    none
+//     in azure_table_own, wire::http_errors            that row
+//     TableNotFound                                    the table is created, the request repeated
+//     EntityAlreadyExists; 412 (upsert, mark)          the row is read again, at most 5 times;
+//                                                      then transient
+//     another status                                   infrastructure (outcome unknown)
+//     no response (http_error); a row that is no       infrastructure
+//       letter
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_AZURE_TABLE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,61 +49,154 @@
 #include "azure_table_row.hpp"
 #include "http_client.hpp"
 #include "shared_key.hpp"
+#include <waybill/core/result.hpp>
 #include <waybill/session.hpp>
 #include <waybill/wire/error_codes_http.hpp>
 
 namespace engines {
 
-/// What goes before waybill::wire::http_errors: the service's own codes, and two statuses that
-/// HTTP leaves to the service. Those are about a row that somebody else has written in between.
+/// Rows that precede waybill::wire::http_errors: the service's own codes, and two statuses that HTTP
+/// leaves to the service. Those two report a row that was changed by another client.
 inline constexpr waybill::wire::error_code azure_table_own[]{
-    {"ServerBusy", waybill::wire::answer::throttled},  // with 503, before anything is taken
+    {"ServerBusy", waybill::wire::answer::throttled},  // with 503, before the request is processed
     {"TableBeingDeleted", waybill::wire::answer::transient},
     {"EntityTooLarge", waybill::wire::answer::too_large},
     {"PropertyValueTooLarge", waybill::wire::answer::too_large},
     {"KeyValueTooLarge", waybill::wire::answer::too_large},
-    // Dates, versions and headers are the same for all letters.
+    // Date, version and headers do not depend on the letter.
     {"InvalidHeaderValue", waybill::wire::answer::infrastructure},
     {"InvalidAuthenticationInfo", waybill::wire::answer::infrastructure},
     {"", waybill::wire::answer::transient, 409},
     {"", waybill::wire::answer::transient, 412},
 };
 
-/// Where a table is.
+/// The address of a table.
 struct azure_table_place {
     std::string host{};
     std::string port{};
     std::string account{};
     std::string table{};
     std::string key{development_key};
+    std::string scheme{"http"};
+    /// The path of the endpoint. Default: /ACCOUNT, as in an emulator. Empty: the account is in the
+    /// host name.
+    std::optional<std::string> path{};
+    std::string ca_file{};  ///< See http_options.
+
+    [[nodiscard]] std::string root() const { return path.value_or("/" + account); }
 };
 
-/// HOST:PORT/ACCOUNT/TABLE behind the scheme. Nothing if that is not what it is, or the name is
-/// none that a table can have.
+/// 3 to 63 letters and digits, of which the first is a letter.
+[[nodiscard]] inline bool is_azure_table_name(std::string_view name)
+{
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    bool good = name.size() >= 3 && name.size() <= 63 && letter(name[0]);
+    for (const char c : name) good = good && (letter(c) || (c >= '0' && c <= '9'));
+    return good;
+}
+
+/// HOST:PORT/ACCOUNT/TABLE, with http:// or https:// before it or without (http). Empty if the text
+/// has another form, or the table's name is not valid.
 [[nodiscard]] inline std::optional<azure_table_place> azure_table_at(std::string_view rest)
 {
+    std::string scheme = "http";
+    for (const char* s : {"http", "https"}) {
+        if (!rest.starts_with(std::string(s) + "://")) continue;
+        scheme = s;
+        rest.remove_prefix(scheme.size() + 3);
+        break;
+    }
     const auto a = address_in(rest, "10002");
     if (!a || a->path.size() != 2 || !a->at.user.empty()) return {};
-    const std::string& table = a->path[1];
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    bool good = table.size() >= 3 && table.size() <= 63 && letter(table[0]);
-    for (const char c : table) good = good && (letter(c) || (c >= '0' && c <= '9'));
-    if (!good) return {};
-    return azure_table_place{a->at.host, a->at.port, a->path[0], table};
+    if (!is_azure_table_name(a->path[1])) return {};
+    azure_table_place p{a->at.host, a->at.port, a->path[0], a->path[1]};
+    p.scheme = scheme;
+    return p;
+}
+
+/// A table of the account that a connection string names:
+///
+///     DefaultEndpointsProtocol=https;AccountName=NAME;AccountKey=KEY;EndpointSuffix=core.windows.net
+///     AccountName=NAME;AccountKey=KEY;TableEndpoint=https://HOST:PORT/PATH
+///     UseDevelopmentStorage=true
+///
+/// The error names the field that is missing or malformed, without the key. Endpoints of other
+/// services are ignored.
+[[nodiscard]] inline waybill::result<azure_table_place, std::string> azure_table_of_connection(
+    std::string_view connection, std::string_view table)
+{
+    using waybill::unexpected;
+    const auto wrong = [](std::string_view field, std::string_view rule) {
+        return unexpected("connection string: " + std::string(field) + " " + std::string(rule));
+    };
+    std::map<std::string, std::string, std::less<>> fields;
+    while (!connection.empty()) {
+        const std::string_view part = connection.substr(0, connection.find(';'));
+        connection.remove_prefix(std::min(part.size() + 1, connection.size()));
+        if (part.empty()) continue;
+        const std::size_t sign = part.find('=');  // a key may contain it as well
+        if (sign == part.npos) return wrong("each part", "has the form NAME=VALUE");
+        fields[std::string(part.substr(0, sign))] = part.substr(sign + 1);
+    }
+    const auto field = [&](std::string_view name, const char* usual = "") {
+        const auto found = fields.find(name);
+        return found == fields.end() ? std::string(usual) : found->second;
+    };
+    if (!is_azure_table_name(table)) {
+        return unexpected("table " + std::string(table) +
+                          ": a name has 3 to 63 letters and digits, and begins with a letter");
+    }
+    if (field("UseDevelopmentStorage") == "true") {
+        if (fields.contains("DevelopmentStorageProxyUri"))
+            return wrong("DevelopmentStorageProxyUri", "is not supported: use TableEndpoint");
+        return azure_table_place{"127.0.0.1", "10002", std::string(development_account),
+                                 std::string(table)};
+    }
+    if (fields.contains("SharedAccessSignature"))
+        return wrong("SharedAccessSignature", "is not supported: AccountKey is needed");
+    azure_table_place p{.account = field("AccountName"),
+                        .table = std::string(table),
+                        .key = field("AccountKey"),
+                        .scheme = {},
+                        .path = ""};
+    if (p.account.empty()) return wrong("AccountName", "is missing");
+    if (p.key.empty()) return wrong("AccountKey", "is missing");
+    if (!from_padded_base64(p.key)) return wrong("AccountKey", "is not base64");
+    const std::string usual = field("DefaultEndpointsProtocol", "https") + "://" + p.account +
+                              ".table." + field("EndpointSuffix", "core.windows.net");
+    std::string endpoint = field("TableEndpoint", usual.c_str());
+    while (endpoint.ends_with('/')) endpoint.pop_back();
+    const std::size_t colon = endpoint.find("://");
+    p.scheme = endpoint.substr(0, colon);
+    if (p.scheme != "http" && p.scheme != "https") {
+        return wrong(
+            fields.contains("TableEndpoint") ? "TableEndpoint" : "DefaultEndpointsProtocol",
+            "is neither http nor https");
+    }
+    const char* const port = p.scheme == "https" ? "443" : "80";
+    // The table stands for a path, because an endpoint may have none.
+    const auto a = address_in(endpoint.substr(colon + 3) + "/" + p.table, port);
+    if (!a || !a->at.user.empty()) return wrong("TableEndpoint", "is not https://HOST:PORT/PATH");
+    p.host = a->at.host;
+    p.port = a->at.port;
+    for (std::size_t n = 0; n + 1 < a->path.size(); ++n) *p.path += "/" + url_part(a->path[n]);
+    return p;
 }
 
 class azure_table {
 public:
     static constexpr std::uint64_t removed_at_once = 1;
 
-    /// Reads so many rows at a time, at most 1,000.
+    /// `page` is the number of rows that a request reads, at most 1,000.
     explicit azure_table(azure_table_place at, std::uint64_t page = 1'000)
-        : at_(std::move(at)), page_(page), http_(at_.host, at_.port)
+        : at_(std::move(at)),
+          page_(page),
+          http_(http_origin(at_.scheme, at_.host, at_.port),
+                {.ca_file = at_.ca_file, .repeatable = true})
     {
     }
 
-    /// Written again, a letter replaces itself, but for what the one that is there knows better. A
-    /// row that changes between reading and writing is read again.
+    /// Writes a letter, merged with the row that exists (pipeline_dead_letter::merged).
     [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& letter)
     {
         return safely([&]() -> waybill::fault {
@@ -105,11 +212,11 @@ public:
                 const bool changed = r.status == 412 || r.code == "ResourceNotFound";
                 if (!changed) return fault_of(r);
             }
-            return waybill::transient("others write the same letter all the time");
+            return waybill::transient(changed_often);
         });
     }
 
-    /// How far their sessions were sent: only where they are there, and never less than before.
+    /// Records the last redriven step in existing rows. It never decreases.
     [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return safely([&]() -> waybill::fault {
@@ -123,7 +230,7 @@ public:
         });
     }
 
-    /// As they are, whatever is there.
+    /// Replaces rows without merging.
     [[nodiscard]] waybill::fault write(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return safely([&]() -> waybill::fault {
@@ -135,7 +242,7 @@ public:
         });
     }
 
-    /// One that is not there is removed.
+    /// A letter without a row counts as removed.
     [[nodiscard]] waybill::fault remove(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return safely([&]() -> waybill::fault {
@@ -152,32 +259,34 @@ public:
         });
     }
 
-    /// All, in the order of their keys,
+    /// All letters in the order of their keys.
     [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list()
     {
         return found("");
     }
-    /// and those of a session.
+    /// The letters of a session.
     [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list(
         std::string_view session)
     {
-        return found("&$filter=" +
-                     url_part("PartitionKey eq " + quoted(partition_key(session))));
+        return found("&$filter=" + url_part("PartitionKey eq " + quoted(partition_key(session))));
     }
 
 private:
+    static constexpr const char* changed_often =
+        "the table of letters: other clients changed the same letter 5 times";
+
     struct reply {
         std::uint64_t status = 0;
-        std::string code{};  // in the service's words, where it is an error
+        std::string code{};  // of an error
         std::string text{};
         std::string etag{};
-        std::string next{};  // what asks for the rest of a list
+        std::string next{};  // the query of a list's next page
         nlohmann::json body{};
 
         [[nodiscard]] bool ok() const noexcept { return status / 100 == 2; }
     };
 
-    /// A row that is not there is marked.
+    /// A letter without a row counts as marked.
     [[nodiscard]] waybill::fault mark(const waybill::pipeline_dead_letter& l,
                                       const std::string& row_key)
     {
@@ -193,7 +302,7 @@ private:
             if (r.code == "ResourceNotFound") return {};
             if (r.status != 412) return fault_of(r);
         }
-        return waybill::transient("others write the same letter all the time");
+        return waybill::transient(changed_often);
     }
 
     [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> found(
@@ -209,11 +318,12 @@ private:
                 if (!r.ok()) return fault_of(r);
                 const auto rows = r.body.find("value");
                 if (rows == r.body.end() || !rows->is_array()) {
-                    return waybill::infrastructure("the answer is no list of rows");
+                    return waybill::infrastructure("the table of letters: no list of rows");
                 }
                 for (const nlohmann::json& row : *rows) all.push_back(letter_in(row));
                 if (!r.next.empty() && !asked.insert(r.next).second) {
-                    return waybill::infrastructure("a list of rows goes round");
+                    return waybill::infrastructure(
+                        "the table of letters: the service repeats the page " + r.next);
                 }
                 next = r.next;
             } while (!next.empty());
@@ -223,22 +333,24 @@ private:
         return all;
     }
 
-    /// What f answers, or why it could not.
+    /// The fault of f. Exceptions become infrastructure.
     template <class F>
     [[nodiscard]] waybill::fault safely(F&& f)
     {
         try {
             return f();
-        } catch (const socket_error& e) {
+        } catch (const http_error& e) {
             return waybill::infrastructure("the table of letters: " + std::string(e.what()));
         } catch (const malformed_row& e) {
-            return waybill::infrastructure("a row is no letter: " + std::string(e.what()));
+            return waybill::infrastructure("the table of letters: a row is no letter: " +
+                                           std::string(e.what()));
         } catch (const nlohmann::json::exception& e) {
-            return waybill::infrastructure("a row is no letter: " + std::string(e.what()));
+            return waybill::infrastructure("the table of letters: a row is no letter: " +
+                                           std::string(e.what()));
         }
     }
 
-    /// A table that is not there is made, and asked again.
+    /// A missing table is created, and the request repeated.
     [[nodiscard]] reply ask(std::string_view method, const std::string& path,
                             const std::string& query = {}, const nlohmann::json& row = {},
                             const std::string& if_match = {})
@@ -254,7 +366,7 @@ private:
                                  const std::string& query, const nlohmann::json& row,
                                  const std::string& if_match)
     {
-        const std::string whole = "/" + at_.account + path;
+        const std::string whole = at_.root() + path;
         const std::string date = http_date(std::time(nullptr));
         http_headers headers{
             {"x-ms-date", date},
@@ -268,7 +380,7 @@ private:
         std::string body;
         if (!row.is_null()) {
             headers.emplace_back("Content-Type", "application/json");
-            // In ASCII: an emulator that reads a request by pieces breaks characters between them.
+            // ASCII, because an emulator may split a request within a character.
             body = row.dump(-1, ' ', true);
         }
         const http_answer a = http_.ask(method, whole + query, headers, body);
@@ -318,7 +430,7 @@ private:
         t["TableName"] = table;
         return t;
     }
-    /// As OData has it, where ' ends a text.
+    /// OData doubles each ' in a text.
     [[nodiscard]] static std::string quoted(std::string_view text)
     {
         std::string out = "'";
@@ -329,8 +441,8 @@ private:
                                       std::string_view row_key) const
     {
         const std::string session = url_part(quoted(partition_key(l.properties.session)));
-        return "/" + at_.table + "(PartitionKey=" + session + ",RowKey=" +
-               url_part(quoted(row_key)) + ")";
+        return "/" + at_.table + "(PartitionKey=" + session +
+               ",RowKey=" + url_part(quoted(row_key)) + ")";
     }
     [[nodiscard]] std::string path_of(const waybill::pipeline_dead_letter& l) const
     {

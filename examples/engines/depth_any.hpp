@@ -3,6 +3,7 @@
 // depth_any: reads the depth of any kind of queue, chosen by its address.
 //
 //     rabbitmq://USER:PASSWORD@HOST:15672/VHOST/QUEUE     without VHOST: the default, /
+//     rabbitmq+https://...                                the same with TLS, port 15671
 //     nats://HOST:4222/STREAM/CONSUMER                    a durable consumer of JetStream
 //     beanstalkd://HOST:11300/TUBE
 //     sqlite:FILE
@@ -16,6 +17,8 @@
 //
 // The error of an address names its invalid part. The errors of `read` are those of the chosen
 // file.
+//
+// RabbitMQ needs libcurl. It is left out without the macro WAYBILL_ENGINES_CURL.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
@@ -30,14 +33,17 @@
 #include "depth.hpp"
 #include "depth_beanstalkd.hpp"
 #include "depth_nats.hpp"
-#include "depth_rabbitmq.hpp"
 #include "depth_sqlite.hpp"
+#ifdef WAYBILL_ENGINES_CURL
+#include "depth_rabbitmq.hpp"
+#endif
 #include <waybill/core/result.hpp>
 
 namespace engines {
 
 inline constexpr std::string_view depth_forms =
-    "rabbitmq://USER:PASSWORD@HOST:PORT/VHOST/QUEUE, nats://HOST:PORT/STREAM/CONSUMER, "
+    "rabbitmq://USER:PASSWORD@HOST:PORT/VHOST/QUEUE, rabbitmq+https://..., "
+    "nats://HOST:PORT/STREAM/CONSUMER, "
     "beanstalkd://HOST:PORT/TUBE or sqlite:FILE";
 
 class any_depth {
@@ -58,7 +64,11 @@ public:
     }
 
 private:
+#ifdef WAYBILL_ENGINES_CURL
     std::variant<rabbitmq_depth, nats_depth, beanstalkd_depth, sqlite_depth> held_;
+#else
+    std::variant<nats_depth, beanstalkd_depth, sqlite_depth> held_;
+#endif
 };
 
 /// The queue at that address, or what an address should be. The wrong one is not repeated, as there
@@ -80,14 +90,23 @@ private:
         const auto a = address_in(*rest, "4222");
         if (a && a->path.size() == 2) return any_depth(nats_depth(a->at, a->path[0], a->path[1]));
     }
-    if (const auto rest = behind("rabbitmq://")) {
-        auto a = address_in(*rest, "15672");
+#ifdef WAYBILL_ENGINES_CURL
+    for (const bool tls : {false, true}) {
+        const auto rest = behind(tls ? "rabbitmq+https://" : "rabbitmq://");
+        if (!rest) continue;
+        auto a = address_in(*rest, tls ? "15671" : "15672");
         if (a && a->at.user.empty()) a->at.user = a->at.password = "guest";
         if (a && a->path.size() == 1) a->path.insert(a->path.begin(), "/");
         if (a && a->path.size() == 2) {
-            return any_depth(rabbitmq_depth(a->at, a->path[0], a->path[1]));
+            return any_depth(rabbitmq_depth(a->at, a->path[0], a->path[1], tls ? "https" : "http"));
         }
     }
+#else
+    if (behind("rabbitmq://") || behind("rabbitmq+https://")) {
+        return waybill::unexpected(
+            std::string("RabbitMQ: it was built without libcurl (libcurl4-openssl-dev)"));
+    }
+#endif
     return waybill::unexpected("expected " + std::string(depth_forms));
 }
 

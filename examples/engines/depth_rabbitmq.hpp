@@ -1,39 +1,49 @@
 // SPDX-License-Identifier: MIT
 //
-// depth_rabbitmq: what waits in a queue of RabbitMQ, by the HTTP API of its management plugin.
+// depth_rabbitmq: the depth of a queue of RabbitMQ, by the HTTP API of its management plugin.
 //
 //     engines::rabbitmq_depth queue({.host = "127.0.0.1", .port = "15672", .user = "guest",
 //                                    .password = "guest"}, "/", "orders");
 //     engines::depth_reading r = queue.read();
 //
-// The figures are the broker's statistics, which it refreshes every five seconds unless it is told
-// otherwise (collect_statistics_interval). A queue that has just been made has none yet and is
-// unknown until then. The age is that of the message at the head, in whole seconds, if its sender
-// gave it a timestamp.
+//  1. A depth is returned only for a response with both numbers, of a node that is running.
+//     Everything else is unknown, with the reason.
+//  2. The numbers are the broker's statistics. It refreshes them every 5 s by default
+//     (collect_statistics_interval). A new queue is unknown until the first refresh.
+//  3. The age is that of the first message in whole seconds, if its sender set a timestamp.
+//  4. With the scheme https, certificates are checked as http_client.hpp describes.
+//
+//     response                                       meaning
+//     200 with numbers                               the depth
+//     200 without numbers; state down, crashed,      unknown
+//       stopped
+//     401                                            unknown: user or password not accepted
+//     404                                            unknown: no such queue
+//     another status, no response                    unknown
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_RABBITMQ_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_RABBITMQ_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "depth.hpp"
-#include "number.hpp"
-#include "socket.hpp"
+#include "http_client.hpp"
 #include <waybill/core/result.hpp>
 
 namespace engines {
 
 class rabbitmq_depth {
 public:
-    rabbitmq_depth(server at, std::string vhost, std::string queue)
-        : at_(std::move(at)), vhost_(std::move(vhost)), queue_(std::move(queue))
+    rabbitmq_depth(server at, std::string vhost, std::string queue, std::string scheme = "http")
+        : at_(std::move(at)),
+          vhost_(std::move(vhost)),
+          queue_(std::move(queue)),
+          scheme_(std::move(scheme))
     {
     }
 
@@ -42,42 +52,19 @@ public:
     [[nodiscard]] depth_reading read() const
     {
         try {
-            socket s(at_.host, at_.port, at_.patience);
-            return taken(ask(s));
-        } catch (const socket_error& e) {
+            http_client http(http_origin(scheme_, at_.host, at_.port), {.user = at_.user,
+                                                                        .password = at_.password,
+                                                                        .patience = at_.patience,
+                                                                        .repeatable = true});
+            const std::string path = "/api/queues/" + url_part(vhost_) + "/" + url_part(queue_);
+            return taken(http.ask("GET", path, {}, ""));
+        } catch (const http_error& e) {
             return unknown(e.what());
         }
     }
 
 private:
-    struct reply {
-        std::uint64_t status = 0;
-        std::string body{};
-    };
-
-    /// HTTP/1.0: the answer comes in one piece, and nothing is expected of the connection after it.
-    [[nodiscard]] reply ask(socket& s) const
-    {
-        std::string head = "GET /api/queues/" + escaped(vhost_) + "/" + escaped(queue_) +
-                           " HTTP/1.0\r\nHost: " + at_.host + ":" + at_.port + "\r\n";
-        if (!at_.user.empty()) {
-            head += "Authorization: Basic " + base64(at_.user + ":" + at_.password) + "\r\n";
-        }
-        s.write(head + "\r\n");
-        const std::string first = s.line();
-        if (!first.starts_with("HTTP/1.")) throw socket_error("no answer by HTTP: " + first);
-        reply r{.status = number_in(first, " ", " ").value_or(0)};
-        std::optional<std::uint64_t> size;
-        for (std::string h = s.line(); !h.empty(); h = s.line()) {
-            for (char& c : h) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-            if (h.starts_with("content-length: ")) size = number_in(std::string_view(h).substr(16));
-        }
-        if (!size) throw socket_error("an answer of unknown length: " + first);
-        r.body = s.bytes(*size);
-        return r;
-    }
-
-    [[nodiscard]] depth_reading taken(const reply& r) const
+    [[nodiscard]] depth_reading taken(const http_answer& r) const
     {
         if (r.status == 401) return unknown("the user or the password is not accepted");
         if (r.status == 404) return unknown("there is no such queue in virtual host " + vhost_);
@@ -93,15 +80,17 @@ private:
         };
         const auto ready = number("messages_ready");
         const auto unacked = number("messages_unacknowledged");
-        if (!ready || !unacked) return unknown("the broker has no figures of it");
-        // The figures of a queue whose node is away are those of its last moment.
+        if (!ready || !unacked) return unknown("the broker has no numbers of it yet");
+        // If the node of a queue is down, the numbers are those of its last refresh.
         for (const char* state : {"down", "crashed", "stopped"}) {
             if (statistics.contains("state") && statistics["state"] == state) return unknown(state);
         }
         depth d{.ready = *ready, .in_flight = *unacked};
         const auto head = number("head_message_timestamp");
-        if (d.ready == 0) d.age = 0;
-        else if (head) d.age = age_at(static_cast<std::int64_t>(*head));
+        if (d.ready == 0)
+            d.age = 0;
+        else if (head)
+            d.age = age_at(static_cast<std::int64_t>(*head));
         return d;
     }
 
@@ -110,42 +99,10 @@ private:
         return waybill::unexpected("RabbitMQ, queue " + queue_ + ": " + why);
     }
 
-    /// As a part of a path: %2F for the slash that is the usual virtual host.
-    [[nodiscard]] static std::string escaped(std::string_view text)
-    {
-        constexpr char digits[] = "0123456789ABCDEF";
-        std::string out;
-        for (const char c : text) {
-            const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                               (c >= 'a' && c <= 'z') || c == '-' || c == '_' || c == '.';
-            const auto byte = static_cast<unsigned char>(c);
-            if (plain) out += c;
-            else ((out += '%') += digits[byte / 16]) += digits[byte % 16];
-        }
-        return out;
-    }
-
-    [[nodiscard]] static std::string base64(std::string_view text)
-    {
-        constexpr char digits[] =
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        std::string out;
-        for (std::size_t at = 0; at < text.size(); at += 3) {
-            const std::string_view three = text.substr(at, 3);
-            std::uint32_t bits = 0;
-            for (std::size_t i = 0; i != 3; ++i) {
-                bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
-            }
-            for (std::size_t i = 0; i != 4; ++i) {
-                out += i <= three.size() ? digits[bits >> (18 - 6 * i) & 63] : '=';
-            }
-        }
-        return out;
-    }
-
     server at_;
     std::string vhost_;
     std::string queue_;
+    std::string scheme_;
 };
 
 static_assert(depth_source<rabbitmq_depth>);

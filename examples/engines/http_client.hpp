@@ -1,37 +1,61 @@
 // SPDX-License-Identifier: MIT
 //
-// http_client: requests and their answers by HTTP/1.1, over one connection that is kept.
+// http_client: HTTP/1.1 requests by libcurl, over one connection that is kept between requests.
 //
-//     engines::http_client http("127.0.0.1", "10002");
+//     engines::http_client http("https://127.0.0.1:10002", {.ca_file = "ca.pem"});
 //     engines::http_answer a = http.ask("GET", "/path?query", {{"Accept", "text/plain"}}, "");
 //     a.status          // 200
 //     a.header("etag")  // names in small letters
 //
-// A server closes connections that lie still, and nobody is told before the next request. So a
-// request whose connection is gone, and was there before it, is sent once more over a new one. All
-// requests must be such that twice is as good as once. Whatever else fails throws `socket_error`;
-// nobody knows then whether the request was carried out.
+//  1. A response is returned with any status. A request without a response throws `http_error`.
+//  2. `http_error::sent` is false if the request has certainly not arrived. True: unknown.
+//  3. A request is sent once. A `repeatable` one is sent a second time if a kept connection breaks.
+//  4. `patience` limits the whole call. A response has at most 64 MiB, 200 headers, 64 KiB a header.
+//  5. Certificates and host names of https:// are checked. CA certificates are in `ca_file`, or in
+//     the file of the variable CURL_CA_BUNDLE or SSL_CERT_FILE, or the system's.
+//  6. No redirect is followed. A proxy of the environment is used, but not for this machine.
 //
-// There is one deadline for all of it, the second try included, and a bound on all that is read. So
-// a server that says its answer letter by letter, or never comes to an end, is one that fails.
+//     failure                         CURLcode                                      sent   arrived
+//     no address, no connection       COULDNT_RESOLVE_HOST, COULDNT_CONNECT         false  no
+//     certificate, TLS handshake      PEER_FAILED_VERIFICATION, SSL_CONNECT_ERROR   false  no
+//     CA file, URL, proxy             SSL_CACERT_BADFILE, URL_MALFORMAT, PROXY      false  no
+//     timeout before the request      OPERATION_TIMEDOUT                            false  no
+//     timeout after it                OPERATION_TIMEDOUT                            true   unknown
+//     the connection broke            GOT_NOTHING, SEND_ERROR, RECV_ERROR,          true   unknown
+//                                     PARTIAL_FILE, ABORTED_BY_CALLBACK
+//     no HTTP, over a limit           UNSUPPORTED_PROTOCOL, WEIRD_SERVER_REPLY,     true   unknown
+//                                     WRITE_ERROR, OK without a length
+//
+// The column `sent` is not a function of CURLcode: after a kept connection has broken, the second
+// connection may fail with COULDNT_CONNECT. CURLOPT_PREREQFUNCTION (libcurl 7.80) counts requests.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_HTTP_CLIENT_HPP
 #define WAYBILL_EXAMPLES_ENGINES_HTTP_CLIENT_HPP
 
-#include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <map>
-#include <optional>
+#include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "number.hpp"
-#include "socket.hpp"
+#include <curl/curl.h>
 
 namespace engines {
+
+struct http_error : std::runtime_error {
+    http_error(const std::string& text, bool was_sent) : std::runtime_error(text), sent(was_sent) {}
+
+    bool sent;  ///< False: the request has certainly not arrived.
+};
 
 struct http_answer {
     std::uint64_t status = 0;
@@ -48,155 +72,238 @@ struct http_answer {
 
 using http_headers = std::vector<std::pair<std::string_view, std::string>>;
 
+struct http_options {
+    std::string ca_file{};   ///< PEM. Empty: that of the environment, or of the system.
+    std::string user{};      ///< For Basic, or the key id of `aws_sigv4`. Empty: no credentials.
+    std::string password{};  ///< For Basic, or the secret key of `aws_sigv4`.
+    std::string
+        aws_sigv4{};  ///< "aws:amz:REGION:SERVICE" signs each request, as CURLOPT_AWS_SIGV4.
+    std::chrono::milliseconds patience{10'000};
+    bool repeatable = false;  ///< A request that is carried out twice does no harm.
+};
+
+/// "http://[::1]:80" of "http", "::1" and "80".
+[[nodiscard]] inline std::string http_origin(std::string_view scheme, std::string_view host,
+                                             std::string_view port)
+{
+    const bool six = host.find(':') != host.npos;
+    std::string origin(scheme);
+    origin.append("://").append(six ? "[" : "").append(host).append(six ? "]" : "");
+    return origin.append(":").append(port);
+}
+
 class http_client {
 public:
-    http_client(std::string host, std::string port) : host_(std::move(host)), port_(std::move(port))
+    /// `origin` is http://HOST:PORT or https://HOST:PORT.
+    explicit http_client(std::string origin, http_options o = {})
+        : origin_(std::move(origin)), options_(std::move(o)), handle_(made())
     {
     }
 
+    /// `target` is the path with its query, as it goes into the request.
     [[nodiscard]] http_answer ask(std::string_view method, std::string_view target,
                                   const http_headers& headers, std::string_view body)
     {
-        deadline_ = clock::now() + patience;
-        const bool kept = connection_.has_value();
-        try {
-            return try_once(method, target, headers, body);
-        } catch (const socket_error&) {
-            drop();
-            if (!kept) throw;
+        exchange e{.repeatable = options_.repeatable};
+        const std::string url = origin_ + std::string(target);
+        const list lines = lines_of(headers);
+        const std::string verb(method);
+        curl_easy_reset(handle_.get());  // keeps the connection
+        set_up_connection();
+        set(CURLOPT_URL, url.c_str());
+        set(CURLOPT_PATH_AS_IS, 1L);
+        set(CURLOPT_HTTPHEADER, lines.get());
+        if (!body.empty()) {
+            set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+            set(CURLOPT_POSTFIELDS, body.data());
         }
-        try {
-            return try_once(method, target, headers, body);
-        } catch (const socket_error&) {
-            drop();
-            throw;
+        set(CURLOPT_CUSTOMREQUEST, verb.c_str());
+        set(CURLOPT_PREREQFUNCTION, &before_request);
+        set(CURLOPT_PREREQDATA, &e);
+        set(CURLOPT_HEADERFUNCTION, &take_header);
+        set(CURLOPT_HEADERDATA, &e);
+        set(CURLOPT_WRITEFUNCTION, &take_body);
+        set(CURLOPT_WRITEDATA, &e);
+        char words[CURL_ERROR_SIZE] = "";
+        set(CURLOPT_ERRORBUFFER, words);
+        const CURLcode code = curl_easy_perform(handle_.get());
+        set(CURLOPT_ERRORBUFFER, nullptr);
+        if (code != CURLE_OK) throw http_error(text_of(code, words, e), e.requests != 0);
+        long status = 0;
+        curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+        e.answer.status = static_cast<std::uint64_t>(status);
+        if (!has_end(e.answer)) {
+            throw http_error(place() + ": a response without a length may be incomplete", true);
         }
+        return std::move(e.answer);
     }
 
 private:
-    using clock = socket::clock;
+    static constexpr std::size_t most_bytes = std::size_t{64} * 1'048'576;
+    static constexpr std::size_t most_in_line = 65'536;
+    static constexpr int most_headers = 200;
 
-    static constexpr auto patience = std::chrono::seconds(10);
-    static constexpr std::uint64_t most_bytes = 64 * 1'048'576;
-    static constexpr std::uint64_t most_in_line = 65'536;
-    static constexpr std::uint64_t most_headers = 200;
+    struct clean_up {
+        void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
+        void operator()(curl_slist* lines) const noexcept { curl_slist_free_all(lines); }
+    };
+    using list = std::unique_ptr<curl_slist, clean_up>;
 
-    void drop()
+    /// One call of `ask`. libcurl itself repeats a request if a kept connection ends without a byte.
+    struct exchange {
+        bool repeatable = false;
+        int requests = 0;
+        int headers = 0;
+        const char* over = nullptr;  ///< The limit that was exceeded.
+        http_answer answer{};
+    };
+
+    [[nodiscard]] static CURL* made()
     {
-        connection_.reset();
-        read_.clear();
+        static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+        CURL* const handle = ready == CURLE_OK ? curl_easy_init() : nullptr;
+        if (handle == nullptr) throw http_error("libcurl cannot be initialised", false);
+        return handle;
     }
 
-    http_answer try_once(std::string_view method, std::string_view target,
-                         const http_headers& headers, std::string_view body)
+    template <class T>
+    void set(CURLoption option, T value)
     {
-        if (!connection_) connection_.emplace(host_, port_, patience);
-        std::string head;
-        head.append(method).append(" ").append(target).append(" HTTP/1.1\r\nHost: ");
-        head.append(host_).append(":").append(port_);
-        for (const auto& [name, value] : headers) {
-            head.append("\r\n").append(name).append(": ").append(value);
+        const CURLcode code = curl_easy_setopt(handle_.get(), option, value);
+        if (code == CURLE_OK) return;
+        throw http_error("libcurl refuses its option " + std::to_string(option) + ": " +
+                             curl_easy_strerror(code),
+                         false);
+    }
+
+    void set_up_connection()
+    {
+        const long patience =
+            std::chrono::duration_cast<std::chrono::duration<long, std::milli>>(options_.patience)
+                .count();
+        set(CURLOPT_NOSIGNAL, 1L);
+        set(CURLOPT_TIMEOUT_MS, patience);
+        set(CURLOPT_CONNECTTIMEOUT_MS, patience);
+        set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+        set(CURLOPT_SSL_VERIFYPEER, 1L);
+        set(CURLOPT_SSL_VERIFYHOST, 2L);
+        if (const std::string file = ca_file(); !file.empty()) set(CURLOPT_CAINFO, file.c_str());
+        if (is_this_machine()) set(CURLOPT_PROXY, "");
+        if (options_.user.empty()) return;
+        set(CURLOPT_USERNAME, options_.user.c_str());
+        set(CURLOPT_PASSWORD, options_.password.c_str());
+        if (options_.aws_sigv4.empty())
+            set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+        else
+            set(CURLOPT_AWS_SIGV4, options_.aws_sigv4.c_str());
+    }
+
+    [[nodiscard]] std::string ca_file() const
+    {
+        if (!options_.ca_file.empty()) return options_.ca_file;
+        for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+            const char* const file = std::getenv(name);
+            if (file != nullptr && *file != '\0') return file;
         }
-        head.append("\r\nContent-Length: ").append(std::to_string(body.size()));
-        write(head.append("\r\n\r\n"));
-        write(body);
-        http_answer a = read_head();
-        a.body = read_body(a);
-        if (a.header("connection") == "close") drop();
-        return a;
+        return {};
     }
 
-    void write(std::string_view all)
+    [[nodiscard]] bool is_this_machine() const
     {
-        while (!all.empty()) all.remove_prefix(connection_->write_some(all, deadline_));
+        const std::string at = place();
+        return at.starts_with("127.") || at.starts_with("localhost:") || at.starts_with("[::1]");
     }
 
-    void read_more()
+    [[nodiscard]] static list lines_of(const http_headers& headers)
     {
-        char more[16'384];
-        const std::size_t n = connection_->read_some(more, sizeof more, deadline_);
-        if (n == 0) throw socket_error("the other end has closed the connection");
-        // Who never lets us wait is not stopped by a wait.
-        if (clock::now() > deadline_) throw socket_error("no answer in time");
-        read_.append(more, n);
+        list lines;
+        const auto add = [&](const std::string& line) {
+            curl_slist* const longer = curl_slist_append(lines.get(), line.c_str());
+            if (longer == nullptr) throw std::bad_alloc();
+            static_cast<void>(lines.release());
+            lines.reset(longer);
+        };
+        for (const auto& [name, value] : headers) add(std::string(name) + ": " + value);
+        add("Expect:");  // a large body does not wait for 100 Continue
+        return lines;
     }
 
-    std::string taken(std::size_t n, std::size_t behind)
+    static int before_request(void* to, char*, char*, int, int) noexcept
     {
-        std::string t = read_.substr(0, n);
-        read_.erase(0, n + behind);
-        return t;
+        auto& e = *static_cast<exchange*>(to);
+        if (e.requests == (e.repeatable ? 2 : 1)) return CURL_PREREQFUNC_ABORT;
+        ++e.requests;
+        return CURL_PREREQFUNC_OK;
     }
 
-    /// The next line, without \r\n.
-    std::string line()
+    static std::size_t take_header(char* from, std::size_t, std::size_t n, void* to) noexcept
     {
-        std::size_t end = 0;
-        while ((end = read_.find("\r\n")) == read_.npos) {
-            if (read_.size() > most_in_line) throw socket_error("a line without an end");
-            read_more();
+        auto& e = *static_cast<exchange*>(to);
+        std::string_view line(from, n);
+        if (line.starts_with("HTTP/")) {  // also after 100 Continue
+            e.answer.headers.clear();
+            e.headers = 0;
+            return n;
         }
-        return taken(end, 2);
+        if (++e.headers > most_headers) e.over = "more than 200 headers";
+        if (n > most_in_line) e.over = "a header of more than 64 KiB";
+        if (e.over != nullptr) return 0;
+        while (line.ends_with('\r') || line.ends_with('\n')) line.remove_suffix(1);
+        const std::size_t colon = line.find(':');
+        if (colon == line.npos) return n;
+        std::string name(line.substr(0, colon));
+        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        const std::size_t value = line.find_first_not_of(" \t", colon + 1);
+        e.answer.headers[name] = value == line.npos ? std::string_view() : line.substr(value);
+        return n;
     }
 
-    std::string bytes(std::size_t n)
+    static std::size_t take_body(char* from, std::size_t, std::size_t n, void* to) noexcept
     {
-        while (read_.size() < n) read_more();
-        return taken(n, 0);
+        auto& e = *static_cast<exchange*>(to);
+        if (e.answer.body.size() + n > most_bytes) e.over = "a response of more than 64 MiB";
+        if (e.over != nullptr) return 0;
+        e.answer.body.append(from, n);
+        return n;
     }
 
-    http_answer read_head()
+    /// If the end of a response is the end of the connection, a part cannot be told from the whole.
+    [[nodiscard]] static bool has_end(const http_answer& a)
     {
-        const std::string first = line();
-        const auto status = number_in(first, "HTTP/1.1 ", " ");
-        if (!first.starts_with("HTTP/1.1 ") || !status) {
-            throw socket_error("no answer by HTTP: " + first.substr(0, 100));
+        return a.status == 204 || a.status == 304 || a.headers.contains("content-length") ||
+               a.headers.contains("transfer-encoding");
+    }
+
+    /// HOST:PORT
+    [[nodiscard]] std::string place() const { return origin_.substr(origin_.find("://") + 3); }
+
+    [[nodiscard]] std::string text_of(CURLcode code, const char* words, const exchange& e) const
+    {
+        const std::string text = *words != '\0' ? words : curl_easy_strerror(code);
+        std::string all = place() + ": ";
+        long number = 0;
+        curl_easy_getinfo(handle_.get(), CURLINFO_OS_ERRNO, &number);
+        switch (code) {
+            case CURLE_COULDNT_CONNECT:
+                return all + (number != 0 ? std::strerror(static_cast<int>(number)) : text);
+            case CURLE_PEER_FAILED_VERIFICATION:
+                return all + "the server's certificate is refused: " + text +
+                       ". Set CURL_CA_BUNDLE to a file with the certificate of its CA.";
+            case CURLE_SSL_CACERT_BADFILE:
+                return all + "the file of CA certificates " + ca_file() + " cannot be read";
+            case CURLE_OPERATION_TIMEDOUT:
+                return all + (e.requests != 0 ? "no response within " : "no connection within ") +
+                       std::to_string(options_.patience.count()) + " ms";
+            case CURLE_ABORTED_BY_CALLBACK:
+                return all + "the connection broke after the request was sent";
+            case CURLE_WRITE_ERROR: return all + (e.over != nullptr ? e.over : text);
+            default: return all + text;
         }
-        http_answer a{.status = *status};
-        std::uint64_t count = 0;
-        for (std::string h = line(); !h.empty(); h = line()) {
-            if (++count > most_headers) throw socket_error("headers without an end");
-            const std::size_t colon = h.find(':');
-            if (colon == h.npos) throw socket_error("no header: " + h.substr(0, 100));
-            const std::size_t value = h.find_first_not_of(" \t", colon + 1);
-            std::string name = h.substr(0, colon);
-            for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-            a.headers[name] = value == h.npos ? std::string() : h.substr(value);
-        }
-        return a;
     }
 
-    std::string read_body(const http_answer& a)
-    {
-        if (a.status == 204 || a.status == 304) return {};
-        if (a.header("transfer-encoding") == "chunked") return read_chunks();
-        const auto size = number_in(a.header("content-length"));
-        if (!size || *size > most_bytes) throw socket_error("an answer of unknown length");
-        return bytes(*size);
-    }
-
-    std::string read_chunks()
-    {
-        std::string all;
-        for (;;) {
-            const std::string head = line();
-            std::uint64_t size = 0;
-            const auto read = std::from_chars(head.data(), head.data() + head.size(), size, 16);
-            const bool large = size > most_bytes || all.size() + size > most_bytes;
-            if (read.ptr == head.data() || large) throw socket_error("a chunk of no length");
-            if (size == 0) break;
-            all += bytes(size);
-            if (!line().empty()) throw socket_error("a chunk that does not end");
-        }
-        while (!line().empty()) continue;  // headers that come behind
-        return all;
-    }
-
-    std::string host_;
-    std::string port_;
-    std::optional<socket> connection_{};
-    std::string read_{};  ///< And not yet asked for.
-    clock::time_point deadline_{};
+    std::string origin_;
+    http_options options_;
+    std::unique_ptr<CURL, clean_up> handle_;
 };
 
 /// Everything but letters, digits and -._~ as %XX, as a part of a path or a query.

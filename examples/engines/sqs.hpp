@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: MIT
 //
-// sqs: batches by SendMessageBatch of Amazon SQS, in its JSON protocol over plain HTTP/1.1.
+// sqs: batches by SendMessageBatch of Amazon SQS, in its JSON protocol, by libcurl.
 //
-// Requests are not signed and not encrypted: this is for a stand-in on the same machine. To the
-// real service the same body goes through its SDK, and the table below is good for that as well.
-//
-//     engines::sqs queue("127.0.0.1", "9324", "queue/mails", "run-7");
+//     engines::sqs queue({.endpoint = "http://127.0.0.1:9324", .path = "queue/mails"}, "run-7");
 //     engines::manual m = queue.about();                  // MaximumMessageSize of the queue
 //     waybill::send_outcome o = queue.send(lines, attempt);
 //
-// Ten entries at most; what counts is the sum of their bodies and attributes, of which there are
-// none here, and not what JSON makes of them. A batch may be taken in part: entries fail by their
-// Id. To a queue whose name ends in .fifo each entry has an id by which it is dropped if it comes
-// twice.
+//  1. A batch is sent once by each call. A batch that may have arrived is `outcome_unknown`.
+//  2. A batch may be accepted in part: entries fail by their index.
+//  3. An entry to a queue whose name ends in .fifo has a deduplication id of its run, attempt and
+//     index. The queue drops a second entry with the same id.
+//  4. With `region` and keys, libcurl signs each request (Signature Version 4). Without keys,
+//     requests are not signed: for a stand-in.
+//  5. At most 10 entries. The size of a batch is the sum of its bodies; there are no attributes.
+//
+//     code, failure                              of a batch             of an entry
+//     in sqs_own, sqs_entry_own                  that row               that row
+//     in wire::sqs_errors, aws_common_errors     that row               that row
+//     another code                               outcome_unknown        permanent if SenderFault,
+//                                                                       otherwise transient
+//     not in the response                        -                      outcome_unknown (the batch)
+//     http_error, not sent                       failed, infrastructure
+//     http_error, sent; no JSON                  outcome_unknown
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQS_HPP
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,54 +36,57 @@
 
 #include <nlohmann/json.hpp>
 
+#include "http_client.hpp"
 #include "number.hpp"
-#include "socket.hpp"
 #include "verdict.hpp"
 #include <waybill/batch.hpp>
 #include <waybill/wire/error_codes_aws.hpp>
 
 namespace engines {
 
-/// What goes before waybill::wire::sqs_errors and aws_common_errors, of a whole request.
+/// Rows of a whole batch that precede waybill::wire::sqs_errors and aws_common_errors.
 inline constexpr error_code sqs_own[]{
-    // Too large by itself, or something that the queue has no use for; so no table has it. The text
-    // tells the first from the second, and is asked before.
+    // An entry is too large, or is not valid for this queue. The text is read before this row.
     {"InvalidParameterValue", answer::permanent},
-    // All requests here have the same parameters: no line is to blame.
+    // All requests have the same parameters: no entry is the cause.
     {"MissingParameter", answer::infrastructure},
-    // No answer in time, a connection that broke, or an answer that is none of these: unknown.
 };
 
-/// The same of an entry under "Failed". Those cannot be enqueued, as the description of
-/// SendMessageBatchResult says: so what may have arrived as a whole request has not as an entry.
-/// Of a code that nobody knows, SenderFault tells whether there is any use in sending it again.
+/// Rows of an entry under "Failed". Such an entry was not enqueued (SendMessageBatchResult), also
+/// with a code that leaves the outcome of a whole batch unknown.
 inline constexpr error_code sqs_entry_own[]{
     {"InternalError", answer::transient},
     {"InternalFailure", answer::transient},
     {"InvalidParameterValue", answer::permanent},
 };
 
+/// A queue: its URL is `endpoint`/`path`.
+struct sqs_place {
+    std::string endpoint{};  ///< http://HOST:PORT or https://HOST:PORT
+    std::string path{};      ///< "123456789012/mails"
+    std::string region{};    ///< For signed requests: "eu-west-1".
+    std::string key_id{};    ///< AWS_ACCESS_KEY_ID. Empty: requests are not signed.
+    std::string secret{};    ///< AWS_SECRET_ACCESS_KEY
+    std::string token{};     ///< AWS_SESSION_TOKEN, of temporary keys.
+    std::string ca_file{};   ///< See http_options.
+};
+
 class sqs {
 public:
-    /// `item_range` tells this run's entries from those of any other, for queues that drop
-    /// duplicates.
-    sqs(std::string host, std::string port, std::string queue, std::string run)
-        : host_(std::move(host)),
-          port_(std::move(port)),
-          queue_(std::move(queue)),
-          run_(std::move(run))
+    /// `run` distinguishes deduplication ids of this run from those of other runs.
+    sqs(sqs_place at, std::string run)
+        : at_(std::move(at)), run_(std::move(run)), http_(at_.endpoint, options_of(at_))
     {
     }
 
-    /// Throws socket_error if nobody is there, or there is no such queue.
+    /// Throws http_error if there is no response, or the queue does not exist.
     [[nodiscard]] manual about()
     {
         nlohmann::json ask{{"QueueUrl", url()}, {"AttributeNames", {"MaximumMessageSize"}}};
-        connect();
         const reply r = request("GetQueueAttributes", ask.dump());
-        if (r.status != 200) throw socket_error(said_);
-        const std::string size = text_at(r.body.value("Attributes", nlohmann::json::object()),
-                                         "MaximumMessageSize");
+        if (r.status != 200) throw http_error(said_, true);
+        const std::string size =
+            text_at(r.body.value("Attributes", nlohmann::json::object()), "MaximumMessageSize");
         return {{.bytes = number_in(size).value_or(1'048'576), .items = 10}, true};
     }
 
@@ -91,28 +102,22 @@ public:
         if (faults_.size() == bodies.size())
             return waybill::batch_sender::partial{.failed = faults_};
         try {
-            connect();
-        } catch (const socket_error& e) {
-            said_ = e.what();
-            return not_connected(said_);
-        }
-        try {
             const reply r = request("SendMessageBatch", entries);
             if (r.status == 200) return entry_by_entry(r.body, bodies.size(), *c.actual);
-            // Numbers of one entry: without it, the others would have been taken.
+            // The numbers of one entry: without it, the others would have been accepted.
             const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
             if (n && n->of == waybill::wire::extent::item)
                 return waybill::batch_sender::too_large{};
             const answer a = meaning(sqs_own, r.error).value_or(answer::outcome_unknown);
             return outcome_of(a, said_, reported(dialect::sqs, said_, c));
-        } catch (const socket_error& e) {
+        } catch (const http_error& e) {
             said_ = e.what();
-            connection_.reset();
+            if (!e.sent) return not_connected(said_);
             return waybill::batch_sender::outcome_unknown{};
         }
     }
 
-    /// The last answer in the service's words, or why there was none.
+    /// The text of the last failure: of the service, or of the connection.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
 private:
@@ -124,7 +129,17 @@ private:
         nlohmann::json body{};
     };
 
-    /// The request's JSON. A body that is no UTF-8 cannot be in it, and is a fault by itself.
+    [[nodiscard]] static http_options options_of(const sqs_place& at)
+    {
+        http_options o{.ca_file = at.ca_file};
+        if (at.key_id.empty()) return o;
+        o.user = at.key_id;
+        o.password = at.secret;
+        o.aws_sigv4 = "aws:amz:" + at.region + ":sqs";
+        return o;
+    }
+
+    /// The request's JSON. A body that is not UTF-8 cannot be in it, and fails alone.
     std::string written(std::span<const std::string_view> bodies, std::uint64_t attempt,
                         std::uint64_t& bytes)
     {
@@ -138,7 +153,7 @@ private:
                 said_ = "a line is not UTF-8";
                 continue;
             }
-            if (queue_.ends_with(".fifo")) {
+            if (at_.path.ends_with(".fifo")) {
                 e["MessageGroupId"] = "waybill";
                 e["MessageDeduplicationId"] =
                     run_ + "-" + std::to_string(attempt) + "-" + std::to_string(i);
@@ -183,39 +198,26 @@ private:
 
     reply request(std::string_view action, const std::string& body)
     {
-        connection_->write("POST /" + queue_ + " HTTP/1.1\r\nHost: " + host_ + ":" + port_ +
-                           "\r\nContent-Type: application/x-amz-json-1.0"
-                           "\r\nX-Amz-Target: AmazonSQS." + std::string(action) +
-                           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
-        connection_->write(body);
-        const std::string first = connection_->line();
-        if (!first.starts_with("HTTP/1.1 ")) throw socket_error("no answer by HTTP: " + first);
-        reply r{.status = number_in(first, "HTTP/1.1 ", " ").value_or(0)};
-        std::optional<std::uint64_t> size;
-        bool closes = false;
-        for (std::string h = connection_->line(); !h.empty(); h = connection_->line()) {
-            for (char& c : h) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-            if (h.starts_with("content-length: ")) size = number_in(std::string_view(h).substr(16));
-            closes = closes || h == "connection: close";
+        http_headers headers{{"Content-Type", "application/x-amz-json-1.0"},
+                             {"X-Amz-Target", "AmazonSQS." + std::string(action)}};
+        if (!at_.token.empty()) headers.emplace_back("X-Amz-Security-Token", at_.token);
+        const http_answer a = http_.ask("POST", "/", headers, body);
+        reply r{.status = a.status};
+        r.body = nlohmann::json::parse(a.body, nullptr, false);
+        if (!r.body.is_object()) {
+            throw http_error(
+                "status " + std::to_string(a.status) + " without JSON: " + a.body.substr(0, 100),
+                true);
         }
-        if (!size) throw socket_error("an answer of unknown length: " + first);
-        r.body = nlohmann::json::parse(connection_->bytes(*size), nullptr, false);
-        if (closes) connection_.reset();
-        if (!r.body.is_object()) throw socket_error("an answer that is no JSON: " + first);
         const std::string type = text_at(r.body, "__type");
         r.error = type.substr(type.find('#') + 1);
         if (r.status != 200) said_ = r.error + ": " + text_at(r.body, "message");
         return r;
     }
 
-    void connect()
-    {
-        if (!connection_) connection_.emplace(host_, port_, std::chrono::seconds(10));
-    }
+    [[nodiscard]] std::string url() const { return at_.endpoint + "/" + at_.path; }
 
-    [[nodiscard]] std::string url() const { return "http://" + host_ + ":" + port_ + "/" + queue_; }
-
-    /// Codes have two names, of which the table has both.
+    /// A code has two names. The table contains both.
     [[nodiscard]] static std::optional<answer> meaning(std::span<const error_code> own,
                                                        std::string_view code)
     {
@@ -230,11 +232,9 @@ private:
         return found != j.end() && found->is_string() ? found->get<std::string>() : std::string();
     }
 
-    std::string host_;
-    std::string port_;
-    std::string queue_;
+    sqs_place at_;
     std::string run_;
-    std::optional<socket> connection_{};
+    http_client http_;
     std::vector<waybill::batch_sender::entry_fault> faults_{};
     std::string said_{};
 };

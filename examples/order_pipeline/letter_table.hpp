@@ -3,42 +3,23 @@
 // letter_table: the dead letters of steps: in SQLite, in an Azure table, or in PostgreSQL.
 //
 //     letters_in<engines::sqlite_step_letters> letters(shop);
-//     letters_in<engines::azure_table> letters(azure_place(address).value());
+//     std::unique_ptr<letter_table> letters = azure_letters(address);
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_LETTER_TABLE_HPP
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "../engines/azure_table.hpp"
 #include "../engines/session_message.hpp"
 #include <waybill/session.hpp>
 
 namespace order_pipeline {
-
-/// azure-table://HOST:PORT/ACCOUNT/TABLE, of an emulator's account.
-[[nodiscard]] inline std::optional<engines::azure_table_place> azure_place(std::string_view address)
-{
-    constexpr std::string_view scheme = "azure-table://";
-    if (!address.starts_with(scheme)) return {};
-    auto place = engines::azure_table_at(address.substr(scheme.size()));
-    if (place && place->account != engines::development_account) return {};
-    return place;
-}
-
-/// The address with all that may be left out of it; empty where there is none.
-[[nodiscard]] inline std::string full_address(std::string_view address)
-{
-    const auto p = azure_place(address);
-    if (!p) return {};
-    return "azure-table://" + p->host + ":" + p->port + "/" + p->account + "/" + p->table;
-}
 
 class letter_table {
 public:
@@ -64,6 +45,19 @@ public:
     /// The number of letters that one call removes together: all of them, or none.
     [[nodiscard]] virtual std::uint64_t removed_at_once() const noexcept = 0;
 };
+
+/// Why --dead-letters cannot be used, if it cannot:
+///
+///     azure-table://HOST:PORT/devstoreaccount1/TABLE          an emulator
+///     azure-table:https://HOST:PORT/devstoreaccount1/TABLE    the same with TLS
+///     azure-table:TABLE             of the account in the variable AZURE_STORAGE_CONNECTION_STRING
+[[nodiscard]] std::optional<std::string> azure_flaw(const std::string& address);
+
+/// The address with its default port, without a key; empty if `address` is empty.
+[[nodiscard]] std::string full_address(const std::string& address);
+
+/// The table at an address without a flaw.
+[[nodiscard]] std::unique_ptr<letter_table> azure_letters(const std::string& address);
 
 /// Forwards to a table of engines/.
 template <class Table>

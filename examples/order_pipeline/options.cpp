@@ -40,7 +40,9 @@ the reason; all others go on. `redrive` sends the dead letters as new sessions, 
                    a temporary folder, and the redrive follows at once
   --chart FILE     a picture of all orders
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
-                   keeps the dead letters in a table of an Azure emulator; DIR remembers which
+                   keeps the dead letters in a table of an Azure emulator; DIR remembers which.
+                   With TLS: azure-table:https://HOST:PORT/... The table of an account is
+                   azure-table:TABLE, with AZURE_STORAGE_CONNECTION_STRING
   --sessions postgres:
                    keeps all in PostgreSQL, with row locks as session locks: in a server of its own,
                    with its data in DIR, or at postgres://...
@@ -168,8 +170,8 @@ std::variant<options, ending> options_in(int argc, char** argv)
     if (o.what == command::run && (o.fix || o.dry_run || o.failed_step != 0)) {
         return wrong("--fix, --dry-run and --failed-step belong to redrive");
     }
-    if (!o.dead_letters.empty() && !azure_place(o.dead_letters)) {
-        return wrong(fmt::format("--dead-letters {}: is no Azure table", o.dead_letters));
+    if (const auto flaw = azure_flaw(o.dead_letters); flaw && !o.dead_letters.empty()) {
+        return wrong(fmt::format("--dead-letters {}: {}", o.dead_letters, *flaw));
     }
     const std::string_view s = o.sessions;
     const bool address = s.starts_with("postgres://") || s.starts_with("postgresql://");

@@ -117,8 +117,7 @@ databases open_sqlite(const options& o)
     if (o.dead_letters.empty())
         d.letters = std::make_unique<letters_in<engines::sqlite_step_letters>>(f->shop);
     else
-        d.letters =
-            std::make_unique<letters_in<engines::azure_table>>(azure_place(o.dead_letters).value());
+        d.letters = azure_letters(o.dead_letters);
     d.tables = std::make_unique<sqlite_tables>(f->shop);
     d.connections = f;
     return d;

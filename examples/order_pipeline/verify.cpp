@@ -115,7 +115,7 @@ private:
 
     void read_azure()
     {
-        const auto all = engines::azure_table(azure_place(dead_letters_).value()).list();
+        const auto all = azure_letters(dead_letters_)->list();
         if (!all) throw support::complaint(all.error().text);
         for (const waybill::pipeline_dead_letter& l : *all) {
             park({l.origin.generation == 0 ? l.properties.session : l.origin.session,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -15,9 +16,11 @@
 #include "../engines/beanstalkd.hpp"
 #include "../engines/nats.hpp"
 #include "../engines/sqlite_queue.hpp"
-#include "../engines/sqs.hpp"
 #include "../support/cleanup.hpp"
 #include "servers.hpp"
+#ifdef WAYBILL_ENGINES_CURL
+#include "../engines/sqs.hpp"
+#endif
 #ifdef WAYBILL_SEND_BATCHES_PROTON
 #include "../engines/proton_amqp.hpp"
 #endif
@@ -127,12 +130,32 @@ destination opened(const std::string& to, const address& a)
     return into(to, std::make_shared<Engine>(a.host, a.port, a.name));
 }
 
+#ifdef WAYBILL_ENGINES_CURL
 destination opened_sqs(const std::string& to, const address& a)
 {
-    // Only the time tells this run from the one before.
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    const std::string_view scheme = to.starts_with("sqs:https:") ? "https" : "http";
+    const engines::sqs_place at{.endpoint = engines::http_origin(scheme, a.host, a.port),
+                                .path = a.name,
+                                .region = variable("AWS_REGION"),
+                                .key_id = variable("AWS_ACCESS_KEY_ID"),
+                                .secret = variable("AWS_SECRET_ACCESS_KEY"),
+                                .token = variable("AWS_SESSION_TOKEN")};
+    if (!at.key_id.empty() && (at.region.empty() || at.secret.empty())) {
+        throw complaint(fmt::format(
+            "--to {}: AWS_ACCESS_KEY_ID needs AWS_SECRET_ACCESS_KEY and AWS_REGION", to));
+    }
+    // The time distinguishes this run from earlier ones.
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-    return into(to, std::make_shared<engines::sqs>(a.host, a.port, a.name, std::to_string(now)));
+    return into(to, std::make_shared<engines::sqs>(at, std::to_string(now)));
 }
+constexpr opener sqs = &opened_sqs;
+#else
+constexpr opener sqs = nullptr;
+#endif
 
 #ifdef WAYBILL_SEND_BATCHES_PROTON
 template <engines::proton_amqp::style Style>
@@ -180,6 +203,7 @@ constexpr auto own_rabbitmq = &into_own_rabbitmq;
 constexpr opener rabbitmq = nullptr;
 constexpr destination (*own_rabbitmq)(const options&) = nullptr;
 #endif
+constexpr std::string_view libcurl = "it was built without libcurl (libcurl4-openssl-dev)";
 constexpr std::string_view librabbitmq = "it was built without rabbitmq-c (librabbitmq-dev)";
 constexpr std::string_view librdkafka = "it was built without librdkafka (librdkafka-dev)";
 constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-proton11-dev)";
@@ -192,7 +216,8 @@ constexpr std::array known{
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
     place{"rabbitmq://", "rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE", "5672", rabbitmq, librabbitmq},
-    place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", &opened_sqs},
+    place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", sqs, libcurl},
+    place{"sqs:https://", "sqs:https://HOST:PORT/QUEUE-URL", "443", sqs, libcurl},
 };
 
 constexpr std::array own{

@@ -32,11 +32,11 @@ built sqlite_outbox -lsqlite3 -pthread
 "$work/sqlite_outbox" "$work/stores"
 built sqlite_log -lsqlite3
 "$work/sqlite_log" "$work/stores"
-if has nlohmann/json.hpp; then
-    built answers -pthread
+if has nlohmann/json.hpp && has curl/curl.h; then
+    built answers -pthread -lcurl
     timeout 600 "$work/answers"
 else
-    echo 'SKIP: answers: no nlohmann/json'
+    echo 'SKIP: answers: no nlohmann/json or no libcurl'
 fi
 if has proton/message.h; then
     built answers_amqp -lqpid-proton -pthread

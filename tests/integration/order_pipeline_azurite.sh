@@ -43,11 +43,12 @@ skip()
 built()
 {
     "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/$1.cpp" \
-        -o "$1" -pthread -lcrypto
+        -o "$1" -pthread -lcrypto -lcurl
 }
 echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 ||
     skip 'no nlohmann/json'
 echo '#include <openssl/evp.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1 || skip 'no libssl-dev'
+echo '#include <curl/curl.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1 || skip 'no libcurl4-openssl-dev'
 built answers
 timeout 120 ./answers
 
@@ -86,6 +87,7 @@ rows()
     [ "$(wc -l <keys)" -eq "$2" ] || fail "$(wc -l <keys) rows instead of $2 in $1"
 }
 table=azure-table://127.0.0.1:$port/devstoreaccount1
+key=$(sed -n '/development_key/,/;/p' "$WAYBILL_SOURCE/examples/engines/shared_key.hpp" | grep -o '"[^"]*"' | tr -d '"\n')
 
 runs --db orders --dead-letters "$table/orders"
 says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
@@ -212,21 +214,36 @@ ends()
     [ $code -eq 1 ] || fail "exit $code with a table that is $2"
     says "$3"
 }
-ends 0 line 'the table of letters: a line without an end'
-ends 1 headers 'the table of letters: headers without an end'
-ends 2 slow 'the table of letters: no answer in time'
+ends 0 line 'the table of letters: 127.0.0.1:'
+ends 1 headers 'more than 200 headers'
+ends 2 slow 'no response within 10000 ms'
 ends 3 busy 'nothing has moved for 15 s, and 4 steps are left; worker'
 says 'the table of letters: 503'
 says '28 of 30 jobs complete; nothing moves'
-ends 4 round 'a list of rows goes round'
+ends 4 round 'the table of letters: the service repeats the page'
 kill $peers 2>/dev/null || true
 
 for bad in table 127.0.0.1 azure-table://127.0.0.1/devstoreaccount1 azure-table://127.0.0.1/other/letters \
-    azure-table://127.0.0.1/devstoreaccount1/1st; do
+    azure-table://127.0.0.1/devstoreaccount1/1st azure-table:https://127.0.0.1/other/letters; do
     code=0
     "$program" --dead-letters "$bad" >out 2>err || code=$?
     [ $code -eq 2 ] || fail "exit $code of --dead-letters $bad"
     says 'is no Azure table'
 done
+# The table of an account, by its connection string; the key is in no output.
+connection="DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=$key;"
+connection+="TableEndpoint=http://127.0.0.1:$port/devstoreaccount1;"
+AZURE_STORAGE_CONNECTION_STRING=$connection runs --db account --dead-letters azure-table:account
+says '--db account --dead-letters azure-table:account'
+! grep -qF "$key" out err || fail 'the key of the account is printed'
+rows account 30
+code=0
+AZURE_STORAGE_CONNECTION_STRING=AccountName=a "$program" --dead-letters azure-table:account >out 2>err || code=$?
+[ $code -eq 2 ] || fail "exit $code with half of a connection string"
+says 'connection string: AccountKey is missing'
+code=0
+env -u AZURE_STORAGE_CONNECTION_STRING "$program" --dead-letters azure-table:account >out 2>err || code=$?
+[ $code -eq 2 ] || fail "exit $code without a connection string"
+says 'needs the variable AZURE_STORAGE_CONNECTION_STRING'
 echo 'order_pipeline_azurite: each letter was found by the JavaScript client, came back, and was removed;'
 echo "$halves of $n redrives died while they removed letters"

@@ -7,8 +7,8 @@
 set -euo pipefail
 # has HEADER
 has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
-if ! has nlohmann/json.hpp || ! has sqlite3.h; then
-    echo 'SKIP: there is no nlohmann/json or no SQLite to build with'
+if ! has nlohmann/json.hpp || ! has sqlite3.h || ! has curl/curl.h; then
+    echo 'SKIP: queue_depth: there is no nlohmann/json, SQLite or libcurl to build with'
     exit 0
 fi
 here=$WAYBILL_SOURCE/tests/integration/queue_depth
@@ -26,7 +26,7 @@ stop()
 trap stop EXIT
 
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
-    "$here/ask.cpp" -o "$work/ask" -lsqlite3 -pthread
+    -DWAYBILL_ENGINES_CURL "$here/ask.cpp" -o "$work/ask" -lsqlite3 -lcurl -pthread
 
 # A port that was free a moment ago.
 free_port() { "$work/ask" port; }

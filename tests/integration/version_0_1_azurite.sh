@@ -40,11 +40,12 @@ skip()
 }
 echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 ||
     skip 'no nlohmann/json'
+echo '#include <curl/curl.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1 || skip 'no libcurl4-openssl-dev'
 [ -x "$program" ] || skip 'order_pipeline was not built, as its packages are missing'
 why=$(azurite_install "$packages") || skip "$why"
 azurite_start "$packages" "$work" 600 || fail 'Azurite does not start'
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/azurite.cpp" \
-    -o azurite -lcrypto -pthread
+    -o azurite -lcrypto -lcurl -pthread
 "${CXX:-c++}" -std=c++20 "$here/sqlite.cpp" -o sqlite -lsqlite3
 
 rows() { timeout 60 node "$here/rows.mjs" "$port" "$@"; }

@@ -139,7 +139,7 @@ std::string ask_sqs(const std::string& reply)
     const scripted::peer p([&](int fd) {
         if (heard(fd, "/q\"}")) say(fd, reply);
     });
-    engines::sqs queue("127.0.0.1", p.port(), "q", "run");
+    engines::sqs queue({.endpoint = "http://127.0.0.1:" + p.port(), .path = "q"}, "run");
     return in_words(queue.send(bodies, 0));
 }
 

@@ -50,6 +50,7 @@ public:
     {
         return azure_table({"127.0.0.1", peer_.port(), "devstoreaccount1", "letters"}, 2);
     }
+    [[nodiscard]] const std::string& port() const { return peer_.port(); }
     /// "POST GET PUT"
     [[nodiscard]] std::string asked() const
     {
@@ -70,7 +71,7 @@ private:
                 all += c;
             }
             const auto size = engines::number_in(all, "Content-Length: ", "\r");
-            for (std::uint64_t n = 0; n != *size; ++n) {
+            for (std::uint64_t n = 0; n != size.value_or(0); ++n) {
                 if (::recv(fd, &c, 1, 0) != 1) return;
             }
             asked_.push_back(all);
@@ -102,6 +103,7 @@ void expect(const char* what, const call& f, texts answers, std::string_view how
 
 waybill::fault upsert(azure_table& t) { return t.upsert(letter(7)); }
 waybill::fault write(azure_table& t) { return t.write(std::vector{letter(7), letter(8)}); }
+waybill::fault write_one(azure_table& t) { return t.write(std::vector{letter(7)}); }
 waybill::fault remove(azure_table& t) { return t.remove(std::vector{letter(7), letter(8)}); }
 waybill::fault list(azure_table& t)
 {
@@ -282,10 +284,69 @@ void keys()
     score.expect("a place", "good", engines::azure_table_at("127.0.0.1/a/bcd").value().port, "10002");
 }
 
+/// What a connection string becomes: "scheme host port root account", or the error.
+std::string place_of(std::string_view connection, std::string_view table = "letters")
+{
+    const auto p = engines::azure_table_of_connection(connection, table);
+    if (!p) return p.error();
+    return p->scheme + " " + p->host + " " + p->port + " " + p->root() + " " + p->account;
+}
+
+void connection_strings()
+{
+    struct row {
+        const char* connection;
+        const char* expected;
+    };
+    constexpr row rows[]{
+        {"UseDevelopmentStorage=true", "http 127.0.0.1 10002 /devstoreaccount1 devstoreaccount1"},
+        {"UseDevelopmentStorage=true;", "http 127.0.0.1 10002 /devstoreaccount1 devstoreaccount1"},
+        {"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=aGk=;EndpointSuffix=core.windows.net",
+         "https a.table.core.windows.net 443  a"},
+        {"AccountName=a;AccountKey=aGk=", "https a.table.core.windows.net 443  a"},
+        {"DefaultEndpointsProtocol=http;AccountName=a;AccountKey=aGk=;EndpointSuffix=core.chinacloudapi.cn",
+         "http a.table.core.chinacloudapi.cn 80  a"},
+        {"AccountName=a;AccountKey=aGk=;TableEndpoint=https://h:7/a/;BlobEndpoint=x", "https h 7 /a a"},
+        {"AccountName=a;AccountKey=aGk=;TableEndpoint=http://[::1]:7", "http ::1 7  a"},
+        {"AccountName=a;AccountKey=aGk=;TableEndpoint=ftp://h", "connection string: TableEndpoint is neither http nor https"},
+        {"AccountName=a;AccountKey=aGk=;TableEndpoint=https://:7/",
+         "connection string: TableEndpoint is not https://HOST:PORT/PATH"},
+        {"AccountName=a;AccountKey=aGk=;DefaultEndpointsProtocol=x",
+         "connection string: DefaultEndpointsProtocol is neither http nor https"},
+        {"", "connection string: AccountName is missing"},
+        {"AccountName=a", "connection string: AccountKey is missing"},
+        {"AccountName=a;AccountKey=k", "connection string: AccountKey is not base64"},
+        {"AccountName=a;AccountKey", "connection string: each part has the form NAME=VALUE"},
+        {"AccountName=a;SharedAccessSignature=s",
+         "connection string: SharedAccessSignature is not supported: AccountKey is needed"},
+        {"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://h",
+         "connection string: DevelopmentStorageProxyUri is not supported: use TableEndpoint"},
+    };
+    for (const row& r : rows) score.expect("a connection string", r.connection, place_of(r.connection), r.expected);
+    score.expect("a connection string", "a table", place_of("UseDevelopmentStorage=true", "1st").substr(0, 10),
+                 "table 1st:");
+    const auto p = engines::azure_table_of_connection("AccountName=a;AccountKey=aGk=", "letters");
+    score.expect("a connection string", "a key", p ? p->key : p.error(), "aGk=");
+    const auto tls = engines::azure_table_at("https://h/a/bcd");
+    score.expect("a place", "https", tls ? tls->scheme + tls->root() : "none", "https/a");
+    score.expect("a place", "ftp", engines::azure_table_at("ftp://h/a/bcd") ? "one" : "none", "none");
+
+    // An account in the host name is in no path.
+    service s({answered(204, "")});
+    auto at = *p;
+    at.scheme = "http";
+    at.host = "127.0.0.1";
+    at.port = s.port();
+    azure_table t(at);
+    score.expect("a table", "of an account", std::string(name(write_one(t).kind)), "none");
+    score.expect("a table", "of an account", s.requests()[0].substr(0, 26), "PUT /letters(PartitionKey=");
+}
+
 }  // namespace
 
 int main()
 {
+    connection_strings();
     faults();
     conditions();
     lists();

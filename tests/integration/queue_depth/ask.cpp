@@ -93,7 +93,8 @@ int look_at_forms()
     for (const std::string_view good :
          {"sqlite:orders.sqlite", "beanstalkd://h/orders", "beanstalkd://h:1/orders",
           "nats://h/S/c", "nats://[::1]/S/c", "nats://u:p@[::1]:1/S/c", "rabbitmq://h/orders",
-          "rabbitmq://h:1/v/orders", "rabbitmq://u:p%2F@h/%2F/a%2Fb"}) {
+          "rabbitmq://h:1/v/orders", "rabbitmq://u:p%2F@h/%2F/a%2Fb", "rabbitmq+https://h/orders",
+          "rabbitmq+https://u:p@h:1/v/orders"}) {
         const auto q = engines::depth_from(good);
         if (!q) std::fprintf(stderr, "not understood: %s\n", std::string(good).c_str());
         wrong += !q;
@@ -103,7 +104,7 @@ int look_at_forms()
           "beanstalkd://h/", "beanstalkd://h/a/b", "beanstalkd://h/a%0D%0Aquit",
           "beanstalkd://h/a b", "beanstalkd:///a", "beanstalkd://h:/a", "beanstalkd://h:x/a",
           "nats://h/S", "nats://h/S/", "nats://@h/S/c", "nats://h/S/c/d", "rabbitmq://h/a%2",
-          "rabbitmq://h/a%zz", "rabbitmq://h//a", "rabbitmq://h:-1/a"}) {
+          "rabbitmq://h/a%zz", "rabbitmq://h//a", "rabbitmq://h:-1/a", "rabbitmq+https://h"}) {
         const auto q = engines::depth_from(bad);
         if (q) std::fprintf(stderr, "understood: %s\n", std::string(bad).c_str());
         wrong += q.has_value();

@@ -5,7 +5,7 @@
     sqs_stand_in.py OUT LIMIT [PLAN...]
 
 It prints the port that it listens on. Ten entries a request at the most, LIMIT bytes for the sum of
-their bodies and attributes; who signs a request is not asked. What it accepts it writes to OUT as
+their bodies and attributes. Signatures are checked with signed=KEY_ID:SECRET only. What it accepts it writes to OUT as
 lines. A queue whose name ends in .fifo drops an entry whose deduplication id it has seen.
 
 PLAN says what befalls the n-th SendMessageBatch, the first being 1:
@@ -14,16 +14,32 @@ PLAN says what befalls the n-th SendMessageBatch, the first being 1:
     partial=N:I,J   the entries at the places I and J fail, by the service's own fault
     reject=N:I      the same by the sender's fault, so that there is no use in sending it again
     lose=N          all of it is taken, but the connection is closed instead of an answer
+
+and for all requests:
+
+    tls=FILE                https, with the certificate and the key in FILE
+    signed=KEY_ID:SECRET    a request without a valid Signature Version 4 is refused
 """
+import hashlib
+import hmac
 import json
+import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 OUT = open(sys.argv[1], "wb")
 LIMIT = int(sys.argv[2])
 PLAN = {}
+TLS = None
+SIGNED = None
 for word in sys.argv[3:]:
     what, where = word.split("=")
+    if what == "tls":
+        TLS = where
+        continue
+    if what == "signed":
+        SIGNED = where.split(":")
+        continue
     number, _, places = where.partition(":")
     PLAN[int(number)] = (what, [int(p) for p in places.split(",") if p])
 
@@ -32,6 +48,27 @@ class Refused(Exception):
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
+
+
+def check_signature(path, headers, body):
+    """https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html"""
+    algorithm, _, rest = headers.get("Authorization", "").partition(" ")
+    parts = dict(part.strip().split("=", 1) for part in rest.split(",") if "=" in part)
+    if algorithm != "AWS4-HMAC-SHA256" or "SignedHeaders" not in parts:
+        raise Refused("MissingAuthenticationToken", "The request is not signed.")
+    key_id, date, region, service, _ = parts["Credential"].split("/")
+    names = parts["SignedHeaders"].split(";")
+    if not {"host", "x-amz-date", "x-amz-target"} <= set(names) or service != "sqs":
+        raise Refused("IncompleteSignature", "A header is not signed.")
+    request = "\n".join(["POST", path, ""] + [f"{n}:{headers[n].strip()}" for n in names] +
+                        ["", ";".join(names), hashlib.sha256(body).hexdigest()])
+    text = "\n".join([algorithm, headers["x-amz-date"], f"{date}/{region}/{service}/aws4_request",
+                      hashlib.sha256(request.encode()).hexdigest()])
+    key = ("AWS4" + SIGNED[1]).encode()
+    for part in (date, region, service, "aws4_request"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    if key_id != SIGNED[0] or hmac.new(key, text.encode(), "sha256").hexdigest() != parts["Signature"]:
+        raise Refused("SignatureDoesNotMatch", "The signature does not match.")
 
 
 def attribute_bytes(attributes):
@@ -95,6 +132,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         action = self.headers.get("X-Amz-Target", "").removeprefix("AmazonSQS.")
         try:
+            if SIGNED:
+                check_signature(self.path, self.headers, body)
             if self.headers.get("Content-Type") != "application/x-amz-json-1.0":
                 raise Refused("UnsupportedOperation", "another protocol")
             asked = json.loads(body)
@@ -130,5 +169,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 server = HTTPServer(("127.0.0.1", 0), Handler)
+if TLS:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
 print(server.server_address[1], flush=True)
 server.serve_forever()
