@@ -81,9 +81,15 @@ std::optional<std::string> azure_flaw(const std::string&)
     return "it was built without libcurl and OpenSSL (libcurl4-openssl-dev, libssl-dev)";
 }
 
-std::string full_address(const std::string& address) { return address; }
+std::string full_address(const std::string& address)
+{
+    return address;
+}
 
-std::unique_ptr<letter_table> azure_letters(const std::string&) { return {}; }
+std::unique_ptr<letter_table> azure_letters(const std::string&)
+{
+    return {};
+}
 
 #endif
 

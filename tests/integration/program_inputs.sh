@@ -40,13 +40,8 @@ send_batches       --input .        -      --to --input --limit --items --calibr
 lost_events        .       .        .      --bin --chart --truth
 autoscaler         .       --folder --live --from --policy --window --every --for --instances --delay --state --json --chart --folder --seed
 reliable_consumer  --input --db     -      --workers --seed --partitions --batch --input --db --from
-<<<<<<< HEAD
 outbox             --input --db     -      --outage --seed --input --db --table --to
-order_pipeline     --input --db     -      --workers --seed --input --most --imports --db --chart --svg --dead-letters
-=======
-outbox             --input --db     -      --outage --seed --input --db
 order_pipeline     --input --db     -      --workers --seed --input --most --imports --db --chart --svg --dead-letters --sessions
->>>>>>> 7df69455 (Test order_pipeline with PostgreSQL, and describe --sessions)
 PROGRAMS
 : >built
 while read -r name rest; do
