@@ -4,7 +4,8 @@
 //
 //     engines::azure_table letters(*engines::azure_table_at(
 //         "127.0.0.1:10002/devstoreaccount1/letters"));
-//     letters.upsert(waybill::make_pipeline_dead_letter(message, a, pipe.reason(), pipe.progress(), wall()));
+//     letters.upsert(waybill::make_pipeline_dead_letter(message, a, pipe.reason(),
+//                                                       pipe.progress(), wall()));
 //     std::vector<waybill::pipeline_dead_letter> all = *letters.list();      // for a redrive plan
 //     letters.remove(std::span(all).first(5));
 //
@@ -55,8 +56,8 @@
 
 namespace engines {
 
-/// Rows that precede waybill::wire::http_errors: the service's own codes, and two statuses that HTTP
-/// leaves to the service. Those two report a row that was changed by another client.
+/// Rows that precede waybill::wire::http_errors: the service's own codes, and two statuses that
+/// HTTP leaves to the service. Those two report a row that was changed by another client.
 inline constexpr waybill::wire::error_code azure_table_own[]{
     {"ServerBusy", waybill::wire::answer::throttled},  // with 503, before the request is processed
     {"TableBeingDeleted", waybill::wire::answer::transient},
@@ -116,12 +117,12 @@ struct azure_table_place {
 
 /// A table of the account that a connection string names:
 ///
-///     DefaultEndpointsProtocol=https;AccountName=NAME;AccountKey=KEY;EndpointSuffix=core.windows.net
+///     DefaultEndpointsProtocol=https;AccountName=NAME;AccountKey=KEY;EndpointSuffix=SUFFIX
 ///     AccountName=NAME;AccountKey=KEY;TableEndpoint=https://HOST:PORT/PATH
 ///     UseDevelopmentStorage=true
 ///
-/// The error names the field that is missing or malformed, without the key. Endpoints of other
-/// services are ignored.
+/// Default of SUFFIX: core.windows.net. The error names the field that is missing or malformed,
+/// without the key. Endpoints of other services are ignored.
 [[nodiscard]] inline waybill::result<azure_table_place, std::string> azure_table_of_connection(
     std::string_view connection, std::string_view table)
 {

@@ -10,7 +10,8 @@
 //  1. A response is returned with any status. A request without a response throws `http_error`.
 //  2. `http_error::sent` is false if the request has certainly not arrived. True: unknown.
 //  3. A request is sent once. A `repeatable` one is sent a second time if a kept connection breaks.
-//  4. `patience` limits the whole call. A response has at most 64 MiB, 200 headers, 64 KiB a header.
+//  4. `patience` limits the whole call. A response has at most 64 MiB and 200 headers, and a header
+//     at most 64 KiB.
 //  5. Certificates and host names of https:// are checked. CA certificates are in `ca_file`, or in
 //     the file of the variable CURL_CA_BUNDLE or SSL_CERT_FILE, or the system's.
 //  6. No redirect is followed. A proxy of the environment is used, but not for this machine.
@@ -149,7 +150,8 @@ private:
     };
     using list = std::unique_ptr<curl_slist, clean_up>;
 
-    /// One call of `ask`. libcurl itself repeats a request if a kept connection ends without a byte.
+    /// One call of `ask`. libcurl itself repeats a request if a kept connection ends without a
+    /// response.
     struct exchange {
         bool repeatable = false;
         int requests = 0;

@@ -211,11 +211,7 @@ constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-p
 constexpr std::array known{
     place{"amqp://", "amqp://HOST:PORT/QUEUE", "5672", amqp, proton},
     place{"amqp+plain://", "amqp+plain://HOST:PORT/QUEUE", "5672", plain_amqp, proton},
-    place{"nats://",
-          "nats://HOST:PORT/SUBJECT",
-          "4222",
-          &opened<engines::nats>,
-          {},
+    place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", &opened<engines::nats>, {},
           "core NATS keeps nothing without a subscriber"},
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
@@ -276,8 +272,8 @@ destination open_destination(const options& o)
     } catch (const std::runtime_error& e) {  // of an engine
         throw complaint(fmt::format("--to {}: {}", o.to, e.what()));
     }
-    throw complaint(
-        fmt::format("--to {}: there is no such place. There are\n{:21}{}", o.to, "", places()));
+    throw complaint(fmt::format("--to {}: there is no such place. There are\n{:21}{}", o.to, "",
+                                places()));
 }
 
 }  // namespace send_batches
