@@ -11,7 +11,8 @@
 //   2. The size of a job is exact: each line and its newline. The limit is the option -z of the
 //      server, 65,535 by default.
 //   3. Jobs of one priority leave the tube in the order of their arrival.
-//   4. Without the binlog (-b), the server loses all jobs when it ends.
+//   4. Without the binlog (-b), the server loses all jobs when it ends. With it, a server (1.12) that
+//      is killed while it compacts the binlog can lose one accepted job.
 //
 // Reply                             Outcome
 // INSERTED, BURIED                  accepted; a buried job waits for a kick

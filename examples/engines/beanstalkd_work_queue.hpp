@@ -17,7 +17,9 @@
 //    those before the last release of the job.
 // 5. A dead letter is a job of the tube NAME.dead: the reason, a line feed, the body. If it is too
 //    large for the server, the job is buried without the reason.
-// 6. Without the binlog (-b) all jobs are lost when the server ends.
+// 6. Without the binlog (-b) all jobs are lost when the server ends. With it, a server (1.12) that is
+//    killed while it compacts the binlog can lose one job, because it removes the old file before it
+//    has written the job to the new one.
 //
 // NOT_FOUND is `ownership_lost`. BAD_FORMAT and UNKNOWN_COMMAND, as for an invalid name of a tube,
 // are `permanent`. All other errors and a lost connection are `infrastructure`.
