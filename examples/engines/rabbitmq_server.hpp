@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "depth.hpp"
@@ -38,28 +39,12 @@ public:
                              std::optional<std::uint64_t> max_message_size = {})
         : folder_(folder), lock_(folder, "rabbitmq-server")
     {
-        std::vector<std::string> ports;
-        for (const std::uint16_t port : free_ports(3)) ports.push_back(std::to_string(port));
-        at_ = {.host = "127.0.0.1", .port = ports[0], .user = "guest", .password = "guest"};
+        for (const std::uint16_t port : free_ports(3)) ports_.push_back(std::to_string(port));
+        at_ = {.host = "127.0.0.1", .port = ports_[0], .user = "guest", .password = "guest"};
         configure(max_message_size);
-        epmd_.start({"epmd", "-address", "127.0.0.1", "-port", ports[1]}, SIGKILL,
+        epmd_.start({"epmd", "-address", "127.0.0.1", "-port", ports_[1]}, SIGKILL,
                     lock_.descriptor());
-        process_.start(
-            {"env", "HOME=" + folder_, "RABBITMQ_NODENAME=waybill" + ports[0] + "@localhost",
-             "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT=" + ports[1],
-             "RABBITMQ_DIST_PORT=" + ports[2], "RABBITMQ_MNESIA_BASE=" + folder_ + "/data",
-             "RABBITMQ_LOG_BASE=" + folder_ + "/log",
-             "RABBITMQ_CONFIG_FILE=" + folder_ + "/rabbitmq.conf",
-             "RABBITMQ_CONF_ENV_FILE=/dev/null",
-             "RABBITMQ_ENABLED_PLUGINS_FILE=" + folder_ + "/enabled_plugins",
-             "RABBITMQ_PID_FILE=" + folder_ + "/pid", "LC_ALL=C.UTF-8",
-             // The script becomes the server, so that signals reach the server.
-             "RUNNING_UNDER_SYSTEMD=true",
-             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="
-             "-kernel inet_dist_use_interface {127,0,0,1} +S 2:2 +sbwt none",
-             script()},
-            SIGKILL, lock_.descriptor());
-        wait_until_it_listens();
+        run(script());
     }
     rabbitmq_server(const rabbitmq_server&) = delete;
     rabbitmq_server& operator=(const rabbitmq_server&) = delete;
@@ -69,8 +54,18 @@ public:
     [[nodiscard]] pid_t pid() const noexcept { return process_.pid(); }
     [[nodiscard]] pid_t epmd_pid() const noexcept { return epmd_.pid(); }
 
-    /// SIGKILL. For a folder that is removed.
+    /// SIGKILL. For a folder that is removed, or before `restart`.
     void kill() noexcept { process_.kill(); }
+    /// After `kill` or `stop`: starts the server again, with its data and on the same ports. The
+    /// same thread calls it that created the object.
+    void restart() { run(script()); }
+
+    /// The variables that rabbitmqctl needs to find the server: words for env.
+    [[nodiscard]] std::vector<std::string> environment() const
+    {
+        return {"HOME=" + folder_, "RABBITMQ_NODENAME=waybill" + ports_[0] + "@localhost",
+                "ERL_EPMD_ADDRESS=127.0.0.1", "ERL_EPMD_PORT=" + ports_[1], "LC_ALL=C.UTF-8"};
+    }
     /// The server stops accepting connections, and writes its data.
     void stop() noexcept { process_.stop(std::chrono::seconds(30)); }
 
@@ -84,9 +79,32 @@ private:
         return access(debian.c_str(), X_OK) == 0 ? debian : "rabbitmq-server";
     }
 
+    void run(const std::string& program)
+    {
+        // The log has the line that `wait_until_it_listens` reads.
+        std::filesystem::remove_all(folder_ + "/log");
+        std::vector<std::string> words = environment();
+        words.insert(words.begin(), "env");
+        for (const std::string& word :
+             {"RABBITMQ_DIST_PORT=" + ports_[2], "RABBITMQ_MNESIA_BASE=" + folder_ + "/data",
+              "RABBITMQ_LOG_BASE=" + folder_ + "/log",
+              "RABBITMQ_CONFIG_FILE=" + folder_ + "/rabbitmq.conf",
+              std::string("RABBITMQ_CONF_ENV_FILE=/dev/null"),
+              "RABBITMQ_ENABLED_PLUGINS_FILE=" + folder_ + "/enabled_plugins",
+              "RABBITMQ_PID_FILE=" + folder_ + "/pid",
+              // The script becomes the server, so that signals reach the server.
+              std::string("RUNNING_UNDER_SYSTEMD=true"),
+              std::string("RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="
+                          "-kernel inet_dist_use_interface {127,0,0,1} +S 2:2 +sbwt none"),
+              program}) {
+            words.push_back(word);
+        }
+        process_.start(std::move(words), SIGKILL, lock_.descriptor());
+        wait_until_it_listens();
+    }
+
     void configure(std::optional<std::uint64_t> max_message_size) const
     {
-        std::filesystem::remove_all(folder_ + "/log");
         std::ofstream conf(folder_ + "/rabbitmq.conf");
         conf << "listeners.tcp.1 = 127.0.0.1:" << at_.port << '\n'
              << "log.console = false\n"
@@ -118,6 +136,7 @@ private:
     folder_lock lock_;
     server_process epmd_{};
     server_process process_{};
+    std::vector<std::string> ports_{};  ///< Of AMQP, of epmd, and of Erlang.
     server at_{};
 };
 
