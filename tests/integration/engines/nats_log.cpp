@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The log on NATS JetStream does what run_partitions relies on, also while nodes are killed.
+//
+//     nats_log FOLDER [SECONDS]                    all; SECONDS of kills, 20 without the argument
+//     nats_log FOLDER hold                         starts a cluster and waits to be killed
+//     nats_log FOLDER cluster SECONDS EVENTS       the kills alone, with this number of events
 
 #include <algorithm>
 #include <atomic>
@@ -205,7 +209,17 @@ void outage(const std::string& folder)
 // The cluster.
 
 constexpr std::uint64_t partitions = 8;
-constexpr int events_total = 20'000;
+int events_total = 20'000;
+
+/// The event number i. Its size varies as those of real events do: 40 bytes to 4 KiB, mean 300.
+std::string body_of(int i)
+{
+    const std::uint32_t hash = static_cast<std::uint32_t>(i) * 2'654'435'769U;
+    const std::size_t size = hash % 50 == 0 ? 1'000 + hash / 50 % 3'096 : 40 + hash / 50 % 440;
+    std::string body = std::to_string(i) + ' ';
+    if (body.size() < size) body.append(size - body.size(), static_cast<char>('a' + hash % 26));
+    return body;
+}
 
 /// The sequence and the body of each event of each partition.
 using content = std::map<std::string, std::vector<std::pair<std::uint64_t, std::string>>>;
@@ -274,11 +288,11 @@ void append_all(const std::string& urls, const std::string& stream, seconds dura
     constexpr int batch = 200;
     nats_log log(urls, stream, partitions, 3);
     const auto start = clock_type::now();
-    for (int n = 0; n != events_total; n += batch) {
+    for (int n = 0; n < events_total; n += batch) {
         std::vector<nats_log::new_event> events;
-        for (int i = n; i != n + batch; ++i) {
+        for (int i = n; i != std::min(n + batch, events_total); ++i) {
             const std::string id = std::to_string(i);
-            events.push_back({std::to_string(static_cast<std::uint64_t>(i) % partitions), id, id});
+            events.push_back({std::to_string(static_cast<std::uint64_t>(i) % partitions), id, body_of(i)});
         }
         while (!log.append_all(events, seconds(3))) ++faults;
         std::this_thread::sleep_until(start + duration * (n + batch) / events_total);
@@ -331,7 +345,7 @@ void compare_ids(const content& log, const std::string& name)
     int lost = 0;
     int twice = 0;
     for (int i = 0; i != events_total; ++i) {
-        const auto at = found.find(std::to_string(i));
+        const auto at = found.find(body_of(i));
         if (at == found.end()) {
             if (++lost <= 5) std::printf("  %s: event %d is missing\n", name.c_str(), i);
         } else if (at->second.size() != 1) {
@@ -343,7 +357,7 @@ void compare_ids(const content& log, const std::string& name)
             }
         }
     }
-    check(lost == 0 && twice == 0 && found.size() == events_total,
+    check(lost == 0 && twice == 0 && found.size() == static_cast<std::size_t>(events_total),
           name + ": " + std::to_string(lost) + " events lost, " + std::to_string(twice) +
               " twice, " + std::to_string(found.size()) + " different ones");
 }
@@ -447,6 +461,12 @@ int main(int argc, char** argv)
     const std::string folder = argv[1];
     if (argc > 2 && std::string(argv[2]) == "hold") return hold(folder + "/held_cluster");
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    if (argc > 4 && std::string(argv[2]) == "cluster") {
+        events_total = std::atoi(argv[4]);
+        killed_nodes(folder + "/cluster", seconds(std::atoi(argv[3])));
+        std::printf("%d failures\n", failures);
+        return failures == 0 ? 0 : 1;
+    }
     const auto start = clock_type::now();
     {
         engines::nats_server server(folder + "/single");

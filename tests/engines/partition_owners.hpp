@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+//
+// partition_owners: three owners of eight partitions, each a thread with run_partitions, while the
+// store of their effects has faults.
+//
+//     partition_owners owners(events, {.interval = 300ms});
+//     owners.run("kill -9", [&](int w) { return std::make_unique<worker>(w); },
+//                [&] { fault(); }, [&] { return count(*) of the effects; });
+//     arrivals found = rows of the effects, in order;
+//     owners.report(found);
+//
+// The log is in memory. Event n is in partition n % 8. A worker has `store`, `leases`,
+// `insert(partition, body)` and `classify(exception)`.
+
+#ifndef WAYBILL_TESTS_ENGINES_PARTITION_OWNERS_HPP
+#define WAYBILL_TESTS_ENGINES_PARTITION_OWNERS_HPP
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+#include <waybill/ext/chrono.hpp>
+#include <waybill/ext/exceptions.hpp>
+#include <waybill/lease.hpp>
+#include <waybill/testing/memory_log.hpp>
+
+namespace engines_test {
+
+struct owner_options {
+    milliseconds interval{500};  ///< Of the leases; their expiry is six times that.
+    milliseconds slow{0};        ///< How long one event in 10,000 takes at its first delivery.
+    std::uint64_t batch = 64;
+    std::size_t owners = 3;
+    bool needs_faults = true;  ///< Without a fault of store, leases or commit, the test fails.
+};
+
+class partition_owners {
+public:
+    static constexpr std::uint64_t partitions = 8;
+
+    partition_owners(const std::vector<std::string>& events, owner_options o)
+        : events_(events), options_(o), begin_(clock::now())
+    {
+        std::vector<std::vector<waybill::testing::memory_event>> all(partitions);
+        for (std::size_t n = 0; n != events.size(); ++n) {
+            auto& part = all[n % partitions];
+            part.push_back({part.size() + 1, events[n]});
+        }
+        log_.emplace(all);
+    }
+
+    /// Calls `disturb()` in this thread until `count()`, which may throw, returns the number of
+    /// events.
+    template <class Make, class Disturb, class Count>
+    void run(Make make, Disturb disturb, Count count, seconds limit)
+    {
+        std::vector<std::thread> threads;
+        for (std::size_t w = 0; w != options_.owners; ++w)
+            threads.emplace_back([&, w] { own(make, w); });
+        auto next = clock::now();
+        for (const auto until = clock::now() + limit; clock::now() < until;) {
+            disturb();
+            std::this_thread::sleep_for(milliseconds(10));
+            if (clock::now() < next) continue;
+            next = clock::now() + milliseconds(250);
+            try {
+                if (count() >= events_.size()) break;
+            } catch (const std::exception&) {
+                // The server has a fault.
+            }
+        }
+        stop_ = true;
+        for (std::thread& t : threads) t.join();
+    }
+
+    void report(const std::string& fault, const arrivals& found, const std::string& detail)
+    {
+        const std::uint64_t seen = total_.failed_batches + total_.lost_batches +
+                                   total_.unknown_commits + total_.failed_opens +
+                                   total_.failed_lease_calls;
+        const std::string text = std::to_string(total_.failed_batches) + " batches failed, " +
+                                 std::to_string(total_.lost_batches) + " lost, " +
+                                 std::to_string(total_.unknown_commits) + " commits unknown, " +
+                                 std::to_string(total_.failed_lease_calls) + " lease calls failed" +
+                                 detail;
+        if (total_.dead_lettered != 0) {
+            ++failures;
+            std::printf("%llu dead letters\n",
+                        static_cast<unsigned long long>(total_.dead_lettered));
+        }
+        engines_test::report(fault, found, begin_,
+                             {.fault_happened = seen != 0 || !options_.needs_faults}, text);
+    }
+
+    [[nodiscard]] const waybill::partitions_report& totals() const { return total_; }
+
+private:
+    template <class Make>
+    void own(Make& make, std::size_t w)
+    {
+        auto worker = make(w);
+        auto log = *log_;
+        stoppable env;
+        env.stop = &stop_;
+        const auto handle = [&](auto&, const auto& event, const auto& key) -> waybill::fault {
+            if (is_slow(event.body)) std::this_thread::sleep_for(options_.slow);
+            worker->insert(key.partition, event.body);
+            return {};
+        };
+        waybill::partitions_report r;
+        const waybill::partition_tasks::policy policy{
+            .source = "events",
+            .group = "effects",
+            .owner = "owner-" + std::to_string(w),
+            .max_events = options_.batch,
+            .leases = {.interval = options_.interval, .expiry = 6 * options_.interval},
+            .lifecycle = {.poll = milliseconds(50),
+                          .pause = {.base = milliseconds(50), .cap = milliseconds(500)}}};
+        waybill::run_partitions(
+            log, worker->store, worker->leases,
+            waybill::catching(handle,
+                              [](const std::exception& e) {
+                                  return std::remove_reference_t<decltype(*worker)>::classify(e);
+                              }),
+            policy, env, r);
+        const std::lock_guard guard(mutex_);
+        if (r.invalid) {
+            ++failures;
+            std::puts(describe(r).c_str());
+        }
+        total_.failed_batches += r.failed_batches;
+        total_.lost_batches += r.lost_batches;
+        total_.unknown_commits += r.unknown_commits;
+        total_.failed_opens += r.failed_opens;
+        total_.failed_lease_calls += r.failed_lease_calls;
+        total_.dead_lettered += r.dead_lettered;
+        total_.batches += r.batches;
+    }
+
+    bool is_slow(const std::string& body)
+    {
+        if (options_.slow.count() == 0) return false;
+        const auto n = std::strtoull(body.c_str(), nullptr, 10);
+        if (n % 10'000 != 9'999) return false;
+        const std::lock_guard guard(mutex_);
+        return slow_.insert(n).second;
+    }
+
+    const std::vector<std::string>& events_;
+    owner_options options_;
+    clock::time_point begin_;
+    std::optional<waybill::testing::memory_log<>> log_{};
+    std::atomic<bool> stop_ = false;
+    std::mutex mutex_{};
+    std::set<std::uint64_t> slow_{};
+    waybill::partitions_report total_{};
+};
+
+}  // namespace engines_test
+
+#endif  // WAYBILL_TESTS_ENGINES_PARTITION_OWNERS_HPP

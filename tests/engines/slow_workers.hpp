@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// slow_workers: workers that handle some messages for longer than their lock.
+//
+//     slow_workers w(events, 400ms);
+//     w.run("handler slower than the lock", [&] { return queue_of_this_thread(); });
+//
+// Each worker is a thread with run_queue on a queue of its own. One message in 2,000 takes longer
+// than the lock, at its first two deliveries. The handler counts each delivery; a repetition is
+// right only if run_queue has reported a delivery as unconfirmed or left to its lock.
+
+#ifndef WAYBILL_TESTS_ENGINES_SLOW_WORKERS_HPP
+#define WAYBILL_TESTS_ENGINES_SLOW_WORKERS_HPP
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support.hpp"
+#include <waybill/ext/chrono.hpp>
+#include <waybill/queue.hpp>
+
+namespace engines_test {
+
+class slow_workers {
+public:
+    static constexpr std::size_t workers = 4;
+
+    /// One message in `every` takes `work`; 0: none does.
+    slow_workers(const std::vector<std::string>& events, milliseconds lock, milliseconds work,
+                 std::uint64_t every = 2'000)
+        : lock_(lock), work_(work), every_(every), found_(events)
+    {
+    }
+
+    /// Runs f(w) in each worker thread.
+    template <class F>
+    static void in_threads(F f)
+    {
+        std::vector<std::thread> all;
+        for (std::size_t w = 0; w != workers; ++w) all.emplace_back([f, w] { f(w); });
+        for (std::thread& t : all) t.join();
+    }
+
+    /// `queue(w)` makes the queue of a worker. `disturb()` runs meanwhile in a thread of its own,
+    /// until the function that it gets returns true. `left()` is the engine's own count of messages
+    /// at the end. With `server_kills`, each of them may have lost one message.
+    template <class Queue, class Disturb, class Left>
+    void run(const std::string& fault, clock::time_point begin, Queue queue, Disturb disturb,
+             Left left, seconds limit, const std::atomic<int>* server_kills = nullptr)
+    {
+        std::thread disturbance([&] { disturb([this] { return stop_.load(); }); });
+        std::thread watch([&] {
+            // If a message was lost, the queue is empty before all events are found.
+            int empty = 0;
+            wait_for(
+                [&] {
+                    empty = left() == 0 ? empty + 1 : 0;
+                    return empty != 0 && (all_found() || empty == 200);
+                },
+                limit);
+            stop_ = true;
+        });
+        in_threads([&](std::size_t w) { work(queue, w); });
+        watch.join();
+        disturbance.join();
+        const std::uint64_t remaining = left();
+        const std::string detail = std::to_string(slow_) + " slow, " +
+                                   std::to_string(not_confirmed_) + " unconfirmed, " +
+                                   std::to_string(faults_) + " faults of the queue, " +
+                                   std::to_string(remaining) + " left";
+        // Other workers get the messages that follow, so a key has no order.
+        report(fault, found_, begin,
+               {.max_repeated = not_confirmed_,
+                .ordered = false,
+                .fault_happened = remaining == 0 && (work_.count() == 0 || not_confirmed_ != 0),
+                .max_lost = server_kills ? static_cast<std::uint64_t>(*server_kills) : 0},
+               detail);
+    }
+
+private:
+    template <class Queue>
+    void work(Queue& queue, std::size_t w)
+    {
+        auto q = queue(w);
+        stoppable env;
+        env.stop = &stop_;
+        const auto handle = [&](const auto& m) {
+            const auto n = std::strtoull(m.body.c_str(), nullptr, 10);
+            if (work_.count() != 0 && n % every_ == every_ - 1 && m.deliveries <= 2) {
+                ++slow_;
+                std::this_thread::sleep_for(work_);
+            }
+            const std::lock_guard guard(mutex_);
+            found_.add(m.body);
+            return waybill::fault{};
+        };
+        const auto r = waybill::run_queue(
+            q, handle,
+            {.lock = lock_, .to_settle = milliseconds(50), .poll_interval = milliseconds(20)}, env);
+        not_confirmed_ += r.unconfirmed + r.left_to_lock + r.given_back;
+        faults_ += r.failed_receives + r.failed_settlements;
+        if (r.end != waybill::queue_report::end_reason::stopped) {
+            ++failures;
+            std::puts(waybill::describe(r).c_str());
+        }
+    }
+
+    bool all_found()
+    {
+        const std::lock_guard guard(mutex_);
+        return found_.lost() == 0;
+    }
+
+    milliseconds lock_;
+    milliseconds work_;
+    std::uint64_t every_;
+    std::mutex mutex_{};
+    arrivals found_;
+    std::atomic<bool> stop_ = false;
+    std::atomic<std::uint64_t> not_confirmed_ = 0;
+    std::atomic<std::uint64_t> faults_ = 0;
+    std::atomic<int> slow_ = 0;
+};
+
+}  // namespace engines_test
+
+#endif  // WAYBILL_TESTS_ENGINES_SLOW_WORKERS_HPP
