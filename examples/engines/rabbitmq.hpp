@@ -5,7 +5,7 @@
 //     engines::rabbitmq queue({.at = {.host = "127.0.0.1", .port = "5672", .user = "guest",
 //                              .password = "guest"}, .queue = "mails"}, "run-17");
 //     engines::manual m = queue.about();            // at most 1,000 messages without a confirmation
-//     waybill::send_outcome o = queue.send(lines);  // a span of string_views
+//     waybill::send_outcome o = queue.send(lines, batch.attempt());     // lines: string_views
 //
 //   1. Each line is a persistent message. A line is accepted after basic.ack. For a quorum queue,
 //      the message is then on the disks of a majority of its nodes.
@@ -14,7 +14,8 @@
 //   3. A message larger than all confirmed ones is published alone: no other message is in flight
 //      when the server closes the channel because of its size.
 //   4. `message-id` is "RUN-ATTEMPT-INDEX". A repetition of an attempt publishes only the messages
-//      without a confirmation, under the same ids, so that readers can drop duplicates.
+//      without a confirmation, under the same ids, so that readers can drop duplicates. Without
+//      the number of an attempt, each call is an attempt of its own.
 //   5. The server is waited for at most 10 s. A message without a confirmation is then unknown.
 //
 // Code                           Outcome
@@ -185,8 +186,11 @@ public:
     [[nodiscard]] static std::uint64_t size_of(std::uint64_t body) { return body; }
 
     [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
-                                             std::uint64_t attempt = 0)
+                                             std::optional<std::uint64_t> number = {})
     {
+        // Those of the sender count from 0.
+        const std::uint64_t attempt = number.value_or(unnumbered_ - 1);
+        if (!number) --unnumbered_;
         // Of an attempt that is repeated, the confirmed messages are not published again.
         if (attempt != attempt_ || found_.size() != bodies.size()) found_.assign(bodies.size(), {});
         for (std::optional<answer>& f : found_)
@@ -428,6 +432,7 @@ private:
     std::map<std::uint64_t, std::size_t> in_flight_{};  // from delivery tags to lines
     std::uint64_t next_tag_ = 1;
     std::uint64_t attempt_ = 0;
+    std::uint64_t unnumbered_ = 0;  // the last number of an attempt that had none
     std::size_t last_ = 0;                         // the line that was published last
     std::uint64_t confirmed_size_ = 0;             // of the largest accepted message
     std::uint64_t max_size_ = waybill::unlimited;  // max_message_size, after a refusal

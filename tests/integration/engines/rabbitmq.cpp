@@ -73,6 +73,11 @@ void test_outcomes(const engines::server& at, scripted::score& score)
     score.expect("RabbitMQ", "a new queue", in_words(mails.send(three, 1)), "accepted");
     check(bodies_of(mails) == std::vector<std::string>{"one", "two", "three"}, "the bodies");
 
+    // Without the number of an attempt, a second batch of this size is not a repetition.
+    for (int n = 0; n != 2; ++n)
+        score.expect("RabbitMQ", "no number", in_words(mails.send(three)), "accepted");
+    check(bodies_of(mails).size() == 6, "both batches without a number are in the queue");
+
     // 4,096 bytes are the limit of the server. The first refusal closes the channel.
     const std::string large(4'097, 'x');
     const std::string exact(4'096, 'y');
