@@ -70,7 +70,8 @@ measured()
     shift 2
     begin=$(date +%s.%N)
     timeout "$limit" "$@" >"$work/out" 2>&1 || code=$?
-    words=$(grep -E '^checked|^killed with -9|^Kafka: |kills, |kills with -9' "$work/out" | tr -s ' \n' ' ' || true)
+    words=$(grep -E '^checked|^killed with -9|^Kafka: |kills, |kills with -9' "$work/out" | tr -s ' \n' ' ' |
+        sed 's/^ //; s/ $//' || true)
     [ $code = 0 ] || result="FAILED ($code)"
     printf '%-10s %-8s %-42s %7d %6.1f s  %s: %s\n' "$ENGINE" "$VERSION" "$fault" "$WAYBILL_EVENTS" \
         "$(echo "$(date +%s.%N) - $begin" | bc 2>/dev/null || echo $(($(date +%s) - ${begin%.*})))" "$result" "$words"

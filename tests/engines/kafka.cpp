@@ -238,7 +238,9 @@ public:
     void result(clock::time_point begin)
     {
         report("handler slower than max.poll.interval", found_, begin,
-               {.max_repeated = uncommitted_, .ordered = false, .fault_happened = lost_ != 0},
+               {.max_repeated = uncommitted_,
+                .ordered = false,
+                .fault_happened = lost_ + refused_ != 0},
                std::to_string(slow_) + " slow, " + std::to_string(lost_) + " assignments lost, " +
                    std::to_string(refused_) + " commits refused");
     }
