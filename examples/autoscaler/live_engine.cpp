@@ -34,7 +34,13 @@ std::optional<engines::address> nats_in(std::string_view where)
 
 std::optional<std::string> live_flaw(std::string_view where)
 {
-    if (where.empty() || where == "sqlite" || where == "nats" || nats_in(where)) return {};
+    if (where.empty() || where == "sqlite") return {};
+#ifdef WAYBILL_ENGINES_NATS
+    if (where == "nats" || nats_in(where)) return {};
+#else
+    if (where == "nats" || nats_in(where))
+        return "nats: it was built without nats.c (libnats-dev)";
+#endif
     return fmt::format("expected {}", live_forms);
 }
 
@@ -43,11 +49,14 @@ live_work_queue live_work(const std::string& address)
     if (address.starts_with(sqlite)) {
         return std::make_unique<sqlite_file>(address.substr(sqlite.size()));
     }
-    auto a = nats_in(address);
-    if (!a) throw support::complaint(fmt::format("no queue: expected {}", live_forms));
-    constexpr std::chrono::seconds shortest_lock{10};  // each worker may make it longer
-    return std::make_unique<engines::nats_work_queue>(std::move(a->at), a->path.front(),
-                                                      shortest_lock);
+#ifdef WAYBILL_ENGINES_NATS
+    if (auto a = nats_in(address)) {
+        constexpr std::chrono::seconds shortest_lock{10};  // each worker may make it longer
+        return std::make_unique<engines::nats_work_queue>(std::move(a->at), a->path.front(),
+                                                          shortest_lock);
+    }
+#endif
+    throw support::complaint(fmt::format("no queue: expected {}", live_forms));
 }
 
 live_engine::live_engine(const std::string& folder, const std::string& where)
@@ -64,14 +73,17 @@ live_engine::live_engine(const std::string& folder, const std::string& where)
         queue_ = live_work(address_);
     } catch (const engines::server_error& e) {
         throw support::complaint(e.what());
-    } catch (const engines::socket_error& e) {
+#ifdef WAYBILL_ENGINES_NATS
+    } catch (const engines::nats_error& e) {
         throw support::complaint(e.what());
+#endif
     }
 }
 
 /// Nothing stays on a server of others but what is still to be done.
 live_engine::~live_engine()
 {
+#ifdef WAYBILL_ENGINES_NATS
     auto* const there = std::get_if<std::unique_ptr<engines::nats_work_queue>>(&queue_);
     if (!there || own_) return;
     try {
@@ -79,6 +91,7 @@ live_engine::~live_engine()
     } catch (const std::exception& e) {
         support::say(fmt::format("{}\n", e.what()));
     }
+#endif
 }
 
 engines::depth_reading live_engine::depth()

@@ -12,7 +12,8 @@
 //     std::visit([](auto& q) { q->put("order 7"); }, queue);
 //
 // User, port and stream may be left out; the stream is WAYBILL_LIVE then. One run at a time uses a
-// stream. It is made if need be, and what an earlier run has left there is still to be done; at the
+// stream. NATS needs nats.c (WAYBILL_ENGINES_NATS); otherwise `live_flaw` names what is missing. It
+// is made if need be, and what an earlier run has left there is still to be done; at the
 // end it is removed if it is empty. A stream that is something else is never touched.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_LIVE_ENGINE_HPP
@@ -27,9 +28,11 @@
 
 #include "../engines/depth.hpp"
 #include "../engines/nats_server.hpp"
-#include "../engines/nats_work_queue.hpp"
 #include "../engines/sqlite.hpp"
 #include "../engines/sqlite_work_queue.hpp"
+#ifdef WAYBILL_ENGINES_NATS
+#include "../engines/nats_work_queue.hpp"
+#endif
 
 namespace autoscaler {
 
@@ -60,8 +63,12 @@ public:
     }
 };
 
+#ifdef WAYBILL_ENGINES_NATS
 using live_work_queue =
     std::variant<std::unique_ptr<sqlite_file>, std::unique_ptr<engines::nats_work_queue>>;
+#else
+using live_work_queue = std::variant<std::unique_ptr<sqlite_file>>;
+#endif
 
 /// The queue at an address that a live_engine has told.
 [[nodiscard]] live_work_queue live_work(const std::string& address);

@@ -18,7 +18,8 @@
 // The error of an address names its invalid part. The errors of `read` are those of the chosen
 // file.
 //
-// RabbitMQ needs libcurl. It is left out without the macro WAYBILL_ENGINES_CURL.
+// RabbitMQ needs libcurl and the macro WAYBILL_ENGINES_CURL, NATS needs nats.c and the macro
+// WAYBILL_ENGINES_NATS. Otherwise such an address is an error that names the missing package.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
@@ -32,12 +33,14 @@
 #include "address.hpp"
 #include "depth.hpp"
 #include "depth_beanstalkd.hpp"
-#include "depth_nats.hpp"
 #include "depth_sqlite.hpp"
 #ifdef WAYBILL_ENGINES_CURL
 #include "depth_rabbitmq.hpp"
 #endif
 #include <waybill/core/result.hpp>
+#ifdef WAYBILL_ENGINES_NATS
+#include "depth_nats.hpp"
+#endif
 
 namespace engines {
 
@@ -64,11 +67,17 @@ public:
     }
 
 private:
+    std::variant<beanstalkd_depth, sqlite_depth
 #ifdef WAYBILL_ENGINES_CURL
-    std::variant<rabbitmq_depth, nats_depth, beanstalkd_depth, sqlite_depth> held_;
-#else
-    std::variant<nats_depth, beanstalkd_depth, sqlite_depth> held_;
+                 ,
+                 rabbitmq_depth
 #endif
+#ifdef WAYBILL_ENGINES_NATS
+                 ,
+                 nats_depth
+#endif
+                 >
+        held_;
 };
 
 /// The queue at that address, or what an address should be. The wrong one is not repeated, as there
@@ -88,7 +97,14 @@ private:
     }
     if (const auto rest = behind("nats://")) {
         const auto a = address_in(*rest, "4222");
+#ifdef WAYBILL_ENGINES_NATS
         if (a && a->path.size() == 2) return any_depth(nats_depth(a->at, a->path[0], a->path[1]));
+#else
+        if (a && a->path.size() == 2)
+            return waybill::unexpected(
+                std::string("nats: it was built without nats.c "
+                            "(libnats-dev)"));
+#endif
     }
 #ifdef WAYBILL_ENGINES_CURL
     for (const bool tls : {false, true}) {

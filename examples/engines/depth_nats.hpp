@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// depth_nats: what waits for a consumer of NATS JetStream, by the API on $JS.API.
+// depth_nats: the depth of a durable consumer of NATS JetStream, on nats.c.
 //
 //     engines::nats_depth orders({.host = "127.0.0.1", .port = "4222"}, "ORDERS", "workers");
 //     engines::depth_reading r = orders.read();
 //
-// A stream by itself says nothing of what is left to do, as messages may stay in it when all have
-// read them. A durable consumer knows: what it has not handed out is ready, and what it has handed
-// out and nobody has acknowledged is in flight. The age is the server's time of the message that it
-// will hand out next, against our clock.
+//   1. `ready` counts the messages that the consumer has not delivered, `in_flight` those that it
+//      has delivered and that are not acknowledged. The messages of the stream are not counted:
+//      they can stay in it after all consumers have read them.
+//   2. `age` is the server's time of the next message, compared with the clock of this computer. It
+//      is missing if the message is not found, or if the consumer has several filters.
+//   3. A reply without the names of the stream and the consumer is unknown, not empty.
+//   4. A call takes at most about three times `patience`.
+//
+// Status of nats.c              Meaning                                     Outcome
+//   NATS_OK                       the consumer has replied                    a depth
+//   NATS_NOT_FOUND                stream not found, consumer not found        unknown
+//   NATS_NO_SERVER, NATS_TIMEOUT  no server, or it does not reply             unknown
+//   NATS_CONNECTION_AUTH_FAILED   the server refuses the user                 unknown
+//   NATS_NO_RESPONDERS, NATS_ERR  JetStream is disabled, for the account too  unknown
+//   another one                   as its text                                 unknown
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_NATS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_NATS_HPP
@@ -17,13 +28,14 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include <nats/nats.h>
 #include <nlohmann/json.hpp>
 
 #include "depth.hpp"
-#include "jetstream.hpp"
-#include "socket.hpp"
+#include "nats_client.hpp"
 #include <waybill/core/result.hpp>
 
 namespace engines {
@@ -39,57 +51,60 @@ public:
 
     [[nodiscard]] depth_reading read() const
     {
-        try {
-            jetstream js(at_);
-            const auto info = js.ask("$JS.API.CONSUMER.INFO." + stream_ + "." + consumer_, {});
-            const auto ready = number_at(info, "num_pending");
-            const auto taken = number_at(info, "num_ack_pending");
-            if (!ready || !taken) throw socket_error("an answer without numbers");
-            depth d{.ready = *ready, .in_flight = *taken};
-            d.age = d.ready == 0 ? 0 : age(js, info);
-            return d;
-        } catch (const socket_error& e) {
-            return waybill::unexpected("NATS, consumer " + consumer_ + " of stream " + stream_ +
-                                       ": " + e.what());
-        } catch (const nlohmann::json::exception&) {
-            return waybill::unexpected("NATS, consumer " + consumer_ + " of stream " + stream_ +
-                                       ": an answer of another form");
+        nats_client client(nats_settings_of(at_));
+        if (const natsStatus s = client.ready(at_.patience); s != NATS_OK)
+            return unknown("no connection to " + client.urls() + ": " + nats_text(s));
+        nats_consumer_info info;
+        jsErrCode code{};
+        const natsStatus s = js_GetConsumerInfo(out(info), client.jetstream(), stream_.c_str(),
+                                                consumer_.c_str(), nullptr, &code);
+        // For this error, nats.c has no text.
+        if (code == JSConsumerNotFoundErr) return unknown("consumer not found");
+        if (s != NATS_OK) return unknown(nats_text(s));
+        if (info->Stream == nullptr || info->Stream != stream_ || info->Name == nullptr ||
+            info->Name != consumer_ || info->Config == nullptr || info->NumAckPending < 0) {
+            return unknown("a reply of another form");
         }
+        depth d{.ready = info->NumPending,
+                .in_flight = static_cast<std::uint64_t>(info->NumAckPending)};
+        d.age = d.ready == 0 ? 0 : age(client, *info);
+        return d;
     }
 
 private:
-    using json = nlohmann::json;
-
-    [[nodiscard]] static std::optional<std::uint64_t> number_at(const json& j, const char* field)
+    [[nodiscard]] depth_reading unknown(const std::string& why) const
     {
-        const auto found = j.find(field);
-        if (found == j.end() || !found->is_number_unsigned()) return {};
-        return found->get<std::uint64_t>();
+        return waybill::unexpected("NATS, consumer " + consumer_ + " of stream " + stream_ + ": " +
+                                   why);
     }
 
-    [[nodiscard]] std::optional<std::uint64_t> age(jetstream& js, const json& info) const
+    /// The request "next message of a subject" is not a call of nats.c: js_GetMsg has no subject.
+    [[nodiscard]] std::optional<std::uint64_t> age(nats_client& client,
+                                                   const jsConsumerInfo& info) const
     {
-        const auto delivered = info.find("delivered");
-        if (delivered == info.end() || !delivered->is_object()) return {};
-        const auto last = number_at(*delivered, "stream_seq");
-        if (!last) return {};
-        std::string subject = ">";
-        if (const auto config = info.find("config"); config != info.end() && config->is_object()) {
-            const std::string filter = config->value("filter_subject", "");
-            if (!filter.empty()) subject = filter;
-            if (config->contains("filter_subjects")) return {};  // it cannot be asked for several
-        }
-        const auto next =
-            js.answer("$JS.API.STREAM.MSG.GET." + stream_,
-                      jetstream::text(json{{"seq", *last + 1}, {"next_by_subj", subject}}));
-        const auto message = next.find("message");
-        if (message == next.end() || !message->is_object()) return {};
-        const auto sent = seconds_in(message->value("time", ""));
+        using json = nlohmann::json;
+        // With several filters, nats.c returns none of them.
+        const char* const filter = info.Config->FilterSubject;
+        const bool is_filtered = filter != nullptr && *filter != '\0';
+        const json question{{"seq", info.Delivered.Stream + 1},
+                            {"next_by_subj", is_filtered ? filter : ">"}};
+        nats_message m;
+        const natsStatus s = natsConnection_RequestString(
+            out(m), client.connection(), ("$JS.API.STREAM.MSG.GET." + stream_).c_str(),
+            question.dump(-1, ' ', false, json::error_handler_t::replace).c_str(),
+            at_.patience.count());
+        if (s != NATS_OK) return {};
+        const std::string_view reply(natsMsg_GetData(m.get()),
+                                     static_cast<std::size_t>(natsMsg_GetDataLength(m.get())));
+        const json next = json::parse(reply, nullptr, false);
+        const json::json_pointer path("/message/time");
+        if (!next.is_object() || !next.contains(path) || !next[path].is_string()) return {};
+        const auto sent = seconds_in(next[path].get<std::string>());
         if (!sent) return {};
         return age_at(*sent);
     }
 
-    /// 2026-11-22T04:10:07.123456789Z, as the server writes all times.
+    /// 2026-11-22T04:10:07.123456789Z, the form of all times of the server.
     [[nodiscard]] static std::optional<std::int64_t> seconds_in(const std::string& time)
     {
         std::tm t{};

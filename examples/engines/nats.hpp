@@ -1,205 +1,199 @@
 // SPDX-License-Identifier: MIT
 //
-// nats: batches as messages on a subject, each of them NDJSON lines in one payload.
-//
-// It speaks the client protocol over a plain socket, so there is nothing to install:
+// nats: publishes batches on a subject of core NATS, on nats.c. A batch is one message of NDJSON
+// lines.
 //
 //     engines::nats subject("127.0.0.1", "4222", "mails");
 //     engines::manual m = subject.about();            // max_payload, from the server's INFO
 //     waybill::send_outcome o = subject.send(lines);  // a span of string_views
 //
-// A payload counts as its bytes, each line with its newline. A publish has no answer of its own;
-// the PING behind it has, and when its PONG is there the server has dealt with the publish. What
-// the server then does with it is core NATS: whoever listens gets it, a stream of JetStream among
-// them, and nothing is kept for anybody else. Each publish names an inbox for answers, so a server
-// of 2.2 or later says it when nobody listens at all: 503, and the sender stops.
+//   1. `accepted`: the server has processed the message, because it has replied to a PING that
+//      follows it. Core NATS does not store it; its subscribers and JetStream streams receive it.
+//   2. A server of version 2.2 or later reports a message without subscribers. It is not `accepted`.
+//      If the user may not subscribe to an inbox, there is no such report.
+//   3. A message above max_payload is refused by nats.c and not sent. A payload has the bytes of its
+//      lines, each with its newline.
+//   4. A message is sent at most once in a call: nats.c does not reconnect and does not send later.
+//   5. A call takes at most about 20 s: 10 s to connect, 10 s for the reply to the PING.
+//
+// Status of nats.c              Meaning                                     Outcome
+//   NATS_OK                       the server has replied to the PING          accepted
+//   NATS_NO_RESPONDERS            503: the subject has no subscribers         failed, cancelled
+//   NATS_MAX_PAYLOAD              more bytes than max_payload                 too_large
+//   another one, not connected    as the text below; if it is in no table     failed, infrastructure
+//   another one, after publish    as the text below; if it is in no table     outcome_unknown
+//
+// The text of the server's error is looked up in `nats_own`, then in waybill::wire::nats_errors:
+//   Permissions Violation, Invalid Subject, Authorization Violation ...       failed, cancelled
+//   Maximum Payload Violation (the server has reduced it)                     too_large
+//   maximum connections exceeded (when connecting)                            failed, infrastructure
+//   Stale Connection, Server Shutdown, Authentication Expired, Slow Consumer  outcome_unknown
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_HPP
 
 #include <chrono>
 #include <cstdint>
-#include <optional>
-#include <random>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
-#include "number.hpp"
-#include "socket.hpp"
+#include <nats/nats.h>
+
+#include "nats_client.hpp"
 #include "verdict.hpp"
 #include <waybill/batch.hpp>
 #include <waybill/wire/error_codes_brokers.hpp>
 
 namespace engines {
 
-/// What goes before waybill::wire::nats_errors: answers to a publish and the ping behind it, what
-/// stands between the quotes of an -ERR, and that without the name of a subject at its end.
+/// Rows that precede waybill::wire::nats_errors. The texts are those of nats.c: without quotes, and
+/// here without the name of a subject at the end.
 inline constexpr error_code nats_own[]{
-    {"PONG", answer::accepted},
-    // Nobody listens: what is published then is gone.
+    // The message is lost: it has no subscribers.
     {"503", answer::infrastructure},
-    // They name the subject, so no table has them.
+    // These texts end with the subject, so the library's table does not have them.
     {"Permissions Violation for Publish to", answer::infrastructure},
     {"Permissions Violation for Publish with Reply of", answer::infrastructure},
-    // A line is not parked for its subject here, as all lines have the same. A server that was
-    // asked to be pedantic, which we do not, says the first of a publish that it then passes on.
+    // The subject is the same for all lines, so no single line is to blame.
     {"Invalid Publish Subject", answer::infrastructure},
     {"Invalid Subject", answer::infrastructure},
-    // Told to whoever connects: somebody may hang up, so it is worth a few more tries.
+    // When connecting: another client may disconnect, so a retry is useful.
     {"Maximum Connections Exceeded", answer::transient},
     {"maximum connections exceeded", answer::transient},
     {"maximum account active connections exceeded", answer::transient},
-    // These may come behind a publish that has been dealt with already. Whoever has lost the right
-    // to it hears that when we connect again.
+    // The server may have processed the message before it sends these errors. If the user has lost
+    // the permission, the next connection fails with another error.
     {"Slow Consumer", answer::outcome_unknown},
     {"Stale Connection", answer::outcome_unknown},
     {"Server Shutdown", answer::outcome_unknown},
     {"User Authentication Expired", answer::outcome_unknown},
     {"User Authentication Revoked", answer::outcome_unknown},
     {"Account Authentication Expired", answer::outcome_unknown},
-    // No PONG in time, or a connection that broke once the publish was on its way: unknown.
 };
 
 class nats {
 public:
-    nats(std::string host, std::string port, std::string subject)
-        : host_(std::move(host)), port_(std::move(port)), subject_(std::move(subject))
+    nats(const std::string& host, const std::string& port, std::string subject)
+        : subject_(std::move(subject)),
+          client_({.urls = nats_url(host, port), .connect_wait = wait, .reconnect = false})
     {
     }
 
-    /// Throws socket_error if nobody is there.
+    /// Throws nats_error if there is no connection.
     [[nodiscard]] manual about()
     {
-        connect();
-        return {{.bytes = payload_}, true};
+        if (connect() != NATS_OK) throw nats_error(said_);
+        return {{.bytes = max_payload()}, true};
     }
 
-    /// What a body takes of the limit.
+    /// The bytes of a body in the payload.
     [[nodiscard]] static std::uint64_t size_of(std::uint64_t body) { return body + 1; }
 
     [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
-                                              std::uint64_t = 0)
+                                             std::uint64_t = 0)
     {
-        try {
-            connect();
-        } catch (const socket_error& e) {
-            said_ = e.what();
-            connection_.reset();
-            return not_connected(said_, answer_of(said_));
+        if (connect() != NATS_OK) return not_connected(said_, answer_of(error_));
+        payload_.clear();
+        for (const std::string_view b : bodies) payload_.append(b) += '\n';
+        const counted sizes{.actual = payload_.size(), .limit = max_payload()};
+        const natsStatus s = publish();
+        said_ = nats_text(s);
+        if (s == NATS_MAX_PAYLOAD) return outcome_of(answer::too_large, said_, sizes);
+        error_ = client_.last_error();
+        // Only the inbox for the report of guarantee 2 is missing.
+        if (error_.starts_with("Permissions Violation for Subscription")) error_.clear();
+        answer a = answer::accepted;
+        if (!error_.empty()) {
+            said_ = error_;
+            a = answer_of(error_);
+        } else if (s == NATS_NO_RESPONDERS) {
+            said_ = "503 no responders: nobody listens to " + subject_;
+            a = answer_of(said_.substr(0, 3));
+        } else if (s != NATS_OK) {
+            a = answer::outcome_unknown;
         }
-        heard_ = true;
-        publish_.clear();
-        for (const std::string_view b : bodies) publish_.append(b) += '\n';
-        const std::uint64_t bytes = publish_.size();
-        const bool within = bytes <= payload_;
-        answer a = answer::outcome_unknown;
-        try {
-            connection_->write("PUB " + subject_ + inbox_ + ' ' + std::to_string(bytes) + "\r\n");
-            // A server that refuses does so at that line and hangs up. Were the payload on its way
-            // then, the answer could be lost in the reset of the connection.
-            if (within) connection_->write(publish_ += "\r\nPING\r\n");
-            if (answered() == "PONG" && !heard_) {
-                said_ = "503 no responders: nobody listens to " + subject_;
-            }
-            a = answer_of(said_);
-        } catch (const socket_error& e) {
-            said_ = e.what();
-            connection_.reset();
-            // Without its payload a publish is nothing.
-            return within ? waybill::send_outcome(waybill::batch_sender::outcome_unknown{})
-                          : not_connected(said_);
-        }
-        const waybill::send_outcome o = outcome_of(a, said_, {.actual = bytes, .limit = payload_});
-        if (a != answer::accepted) connection_.reset();  // after most errors the server hangs up
-        return o;
+        // nats.c keeps the error of a connection, so the next call uses another connection.
+        if (a != answer::accepted) close();
+        return outcome_of(a, said_, sizes);
     }
 
-    /// The last answer in the server's words, or why there was none.
+    /// The text of the last error, or of the status.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
 private:
-    void connect()
+    static constexpr std::chrono::seconds wait{10};
+
+    [[nodiscard]] std::uint64_t max_payload() const
     {
-        if (connection_) return;
-        connection_.emplace(host_, port_, std::chrono::seconds(10));
-        const std::string info = connection_->line();
-        if (!info.starts_with("INFO ")) throw socket_error("no NATS server: " + info);
-        learn(info);
-        connection_->write(
-            "CONNECT {\"verbose\":false,\"pedantic\":false,\"tls_required\":false,"
-            "\"name\":\"waybill\",\"lang\":\"c++\",\"version\":\"0\",\"protocol\":1,"
-            "\"headers\":true,\"no_responders\":true}\r\nPING\r\n");
-        if (answered() != "PONG") throw socket_error(said_);
-        open_inbox(info);
+        const std::int64_t bytes = natsConnection_GetMaxPayload(client_.connection());
+        return bytes > 0 ? static_cast<std::uint64_t>(bytes) : waybill::unlimited;
     }
 
-    /// Where the server says that nobody listens. Without one, as an old server has none and not
-    /// everybody may have one, it cannot be known.
-    void open_inbox(std::string_view info)
+    void close()
     {
-        inbox_.clear();
-        if (info.find("\"headers\":true") == info.npos) return;
-        std::random_device dice;
-        std::string name = " _INBOX.waybill.";
-        name += std::to_string(dice()) + std::to_string(dice());
-        connection_->write("SUB" + name + " 1\r\nPING\r\n");
-        if (answered().starts_with("-ERR 'Permissions Violation for Subscription")) {
-            name.clear();
-            std::ignore = answered();
+        subscription_.reset();
+        client_.close();
+    }
+
+    /// Connects if there is no connection, and subscribes to an inbox.
+    [[nodiscard]] natsStatus connect()
+    {
+        natsConnection* const before = client_.connection();
+        if (before != nullptr && natsConnection_Status(before) == NATS_CONN_STATUS_CONNECTED)
+            return NATS_OK;
+        close();
+        natsStatus s = client_.ready(wait);
+        natsInbox* inbox = nullptr;
+        if (s == NATS_OK) s = natsInbox_Create(&inbox);
+        if (s == NATS_OK) {
+            inbox_ = inbox;
+            natsInbox_Destroy(inbox);
+            s = natsConnection_SubscribeSync(out(subscription_), client_.connection(),
+                                             inbox_.c_str());
         }
-        if (said_ != "PONG") throw socket_error(said_);
-        inbox_ = name;
+        if (s == NATS_OK) return s;
+        error_ = nats_detail(s);
+        said_ = client_.urls() + ": " + nats_text(s);
+        close();
+        return s;
     }
 
-    /// What comes next that is an answer to us.
-    [[nodiscard]] const std::string& answered()
+    /// NATS_NO_RESPONDERS if the server has reported it before its reply to the PING.
+    [[nodiscard]] natsStatus publish()
     {
-        for (;;) {
-            said_ = connection_->line();
-            if (said_.starts_with("INFO ")) learn(said_);
-            else if (said_ == "PING") connection_->write("PONG\r\n");
-            else if (said_.starts_with("MSG ") || said_.starts_with("HMSG ")) take_reply();
-            else if (said_ != "+OK") return said_;
+        if (payload_.size() > INT32_MAX) return NATS_MAX_PAYLOAD;
+        natsStatus s =
+            natsConnection_PublishRequest(client_.connection(), subject_.c_str(), inbox_.c_str(),
+                                          payload_.data(), static_cast<int>(payload_.size()));
+        if (s == NATS_OK)
+            s = natsConnection_FlushTimeout(client_.connection(),
+                                            std::chrono::milliseconds(wait).count());
+        std::uint64_t replies = 0;
+        if (s == NATS_OK) s = natsSubscription_QueuedMsgs(subscription_.get(), &replies);
+        // Subscribers may reply, too. Such replies are discarded.
+        for (; s == NATS_OK && replies != 0; --replies) {
+            nats_message m;
+            s = natsSubscription_NextMsg(out(m), subscription_.get(), 1);
         }
+        return s;
     }
 
-    /// HMSG _INBOX.waybill.7 1 16 16, then the headers, and whatever a stream or a subscriber says.
-    void take_reply()
+    /// Permissions Violation for Publish to "mails"
+    [[nodiscard]] static answer answer_of(std::string_view error)
     {
-        const auto size = number_in(std::string_view(said_).substr(said_.rfind(' ') + 1));
-        if (!size) throw socket_error("no NATS server: " + said_);
-        if (connection_->bytes(*size + 2).starts_with("NATS/1.0 503")) heard_ = false;
-    }
-
-    /// PONG, or -ERR 'Permissions Violation for Publish to "mails"'
-    [[nodiscard]] static answer answer_of(std::string_view said)
-    {
-        constexpr std::string_view error = "-ERR '";
-        std::string_view code = said.substr(0, said.find(' '));
-        if (said.starts_with(error) && said.ends_with('\'')) {
-            code = said.substr(error.size(), said.size() - error.size() - 1);
-            code = code.substr(0, code.find(" \""));
-        }
+        error = error.substr(0, error.find(" \""));
         using waybill::wire::nats_errors;
-        return waybill::wire::find(nats_own, nats_errors, code).value_or(answer::outcome_unknown);
+        return waybill::wire::find(nats_own, nats_errors, error).value_or(answer::outcome_unknown);
     }
 
-    void learn(std::string_view info)
-    {
-        payload_ = number_in(info, "\"max_payload\":", ",}").value_or(payload_);
-    }
-
-    std::string host_;
-    std::string port_;
     std::string subject_;
-    std::optional<socket> connection_{};
-    std::uint64_t payload_ = waybill::unlimited;
-    std::string inbox_{};  // with a space before it, or empty
-    bool heard_ = true;    // as far as the server says
-    std::string publish_{};
+    nats_client client_;
+    nats_subscription subscription_{};
+    std::string inbox_{};
+    std::string payload_{};
+    std::string error_{};  // the server's own text
     std::string said_{};
 };
 

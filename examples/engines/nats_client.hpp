@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// nats_client: a connection to NATS and its JetStream context on nats.c, with destructors.
+// nats_client: a connection to NATS, its JetStream context and a stream on nats.c, with destructors.
 //
 //     engines::nats_client client("nats://127.0.0.1:4222,nats://127.0.0.1:4223");
 //     if (const natsStatus s = client.ready(std::chrono::seconds(1)); s != NATS_OK)
@@ -9,17 +9,34 @@
 //     const natsStatus s = js_GetStreamInfo(engines::out(info), client.jetstream(), "ORDERS",
 //                                           nullptr, nullptr);
 //
-// The first call of `ready` connects. After that, nats.c reconnects without end, to each server of
-// the list and to those that a server has announced. A request in progress fails when the
-// connection breaks; messages that are published meanwhile are buffered and sent later. A server
-// that does not reply to a PING for 2 s counts as lost.
+//   1. The first call of `ready` connects. After that, nats.c reconnects without end, to each server
+//      of the list and to those that a server has announced.
+//   2. A request in progress fails when the connection breaks. Messages that are published meanwhile
+//      are buffered and sent later.
+//   3. With `.reconnect = false`, a broken connection is closed and nothing is sent later. The next
+//      call of `ready` makes another connection.
+//   4. A server that does not reply to a PING for 2 s counts as lost.
+//
+// Status of `ready`             Meaning                                     Outcome
+//   NATS_NO_SERVER, NATS_TIMEOUT  no server of the list can be reached      infrastructure
+//   NATS_CONNECTION_AUTH_FAILED   the server refuses the user               infrastructure
+//   NATS_ERR, NATS_PROTOCOL_ERROR the reply is an error or not of NATS      infrastructure
+//   NATS_CONNECTION_DISCONNECTED  no reconnection within the time           infrastructure
+//
+// `open_stream` returns a text, and the caller makes a fault of the kind infrastructure:
+//   not connected to URL (...)    a status of `ready`
+//   stream info (...)             the stream has no leader at present, or JetStream is disabled
+//   create stream (...)           too few nodes for the replicas, or no permission
+//   the stream has ...            another program created it with another configuration
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_CLIENT_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_CLIENT_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -28,7 +45,14 @@
 
 #include <nats/nats.h>
 
+#include "depth.hpp"
+
 namespace engines {
+
+/// A failure of the server or of the connection, from calls that do not return a fault.
+struct nats_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// Calls the destructor of nats.c.
 template <auto Destroy>
@@ -51,6 +75,7 @@ using nats_message = nats_ptr<natsMsg, natsMsg_Destroy>;
 using nats_stream_info = nats_ptr<jsStreamInfo, jsStreamInfo_Destroy>;
 using nats_consumer_info = nats_ptr<jsConsumerInfo, jsConsumerInfo_Destroy>;
 using nats_account_info = nats_ptr<jsAccountInfo, jsAccountInfo_Destroy>;
+using nats_ack = nats_ptr<jsPubAck, jsPubAck_Destroy>;
 using nats_metadata = nats_ptr<jsMsgMetaData, jsMsgMetaData_Destroy>;
 
 /// The T** of a call that creates an object; the smart pointer owns it after the call.
@@ -90,30 +115,64 @@ private:
     natsMsgList list_{};
 };
 
-/// The text of a failure of the last call in this thread: "Timeout", or with the server's own text
-/// "Error (insufficient resources)".
-[[nodiscard]] inline std::string nats_text(natsStatus s)
+/// The detail of a failure of the last call in this thread, as the server or nats.c has written it:
+/// "insufficient resources". Empty if there is none.
+[[nodiscard]] inline std::string nats_detail(natsStatus s)
 {
-    const std::string status = natsStatus_GetText(s);
     natsStatus last = NATS_OK;
     const char* const text = nats_GetLastError(&last);
-    if (last != s || text == nullptr) return status;
+    if (last != s || text == nullptr) return {};
     // nats.c puts the line of its own source before the text: "(jsm.c:100): ".
     std::string_view detail = text;
     if (const std::size_t end = detail.find("): "); detail.starts_with('(') && end != detail.npos)
         detail.remove_prefix(end + 3);
-    if (detail.empty() || detail == status) return status;
-    return status + " (" + std::string(detail) + ')';
+    return std::string(detail);
+}
+
+/// "Timeout", or with its detail "Error (insufficient resources)".
+[[nodiscard]] inline std::string nats_text(natsStatus s)
+{
+    const std::string status = natsStatus_GetText(s);
+    const std::string detail = nats_detail(s);
+    return detail.empty() || detail == status ? status : status + " (" + detail + ')';
+}
+
+/// "nats://HOST:PORT"
+[[nodiscard]] inline std::string nats_url(const std::string& host, const std::string& port)
+{
+    const bool is_v6 = host.find(':') != host.npos;
+    return "nats://" + (is_v6 ? '[' + host + ']' : host) + ':' + port;
+}
+
+struct nats_settings {
+    std::string urls{};  ///< Separated by commas.
+    std::string user{};  ///< Empty: that of the URL, if any.
+    std::string password{};
+    std::chrono::milliseconds connect_wait{1'000};  ///< For each server.
+    std::chrono::milliseconds request_wait{1'000};  ///< For each JetStream request.
+    bool reconnect = true;
+};
+
+/// For calls that must not be sent after their failure: without reconnection.
+[[nodiscard]] inline nats_settings nats_settings_of(const server& at)
+{
+    return {.urls = nats_url(at.host, at.port),
+            .user = at.user,
+            .password = at.password,
+            .connect_wait = at.patience,
+            .request_wait = at.patience,
+            .reconnect = false};
 }
 
 class nats_client {
 public:
     using clock = std::chrono::steady_clock;
 
-    /// `urls` are separated by commas. `request_wait` limits each JetStream request.
+    /// Does not connect.
+    explicit nats_client(nats_settings settings) : settings_(std::move(settings)) {}
     explicit nats_client(std::string urls,
                          std::chrono::milliseconds request_wait = std::chrono::seconds(1))
-        : urls_(std::move(urls)), request_wait_(request_wait)
+        : nats_client(nats_settings{.urls = std::move(urls), .request_wait = request_wait})
     {
     }
 
@@ -134,13 +193,29 @@ public:
     /// Valid after `ready` has returned NATS_OK once.
     [[nodiscard]] natsConnection* connection() const noexcept { return connection_.get(); }
     [[nodiscard]] jsCtx* jetstream() const noexcept { return jetstream_.get(); }
-    [[nodiscard]] const std::string& urls() const noexcept { return urls_; }
+    [[nodiscard]] const std::string& urls() const noexcept { return settings_.urls; }
+
+    /// The error of the server or of nats.c that the connection has reported last; empty if there
+    /// is none. "Maximum Payload Violation"
+    [[nodiscard]] std::string last_error() const
+    {
+        const char* text = nullptr;
+        const natsStatus s = natsConnection_GetLastError(connection_.get(), &text);
+        if (s == NATS_OK) return {};
+        return text != nullptr && *text != '\0' ? text : natsStatus_GetText(s);
+    }
+
+    void close()
+    {
+        jetstream_.reset();
+        connection_.reset();
+    }
 
 private:
     [[nodiscard]] std::vector<std::string> servers() const
     {
         std::vector<std::string> list;
-        for (std::string_view rest = urls_; !rest.empty();) {
+        for (std::string_view rest = settings_.urls; !rest.empty();) {
             const std::size_t comma = rest.find(',');
             list.emplace_back(rest.substr(0, comma));
             rest.remove_prefix(comma == rest.npos ? rest.size() : comma + 1);
@@ -158,7 +233,11 @@ private:
         const auto set = [&](natsStatus next) { s = s == NATS_OK ? next : s; };
         if (s != NATS_OK) return s;
         set(natsOptions_SetServers(o.get(), pointers.data(), static_cast<int>(pointers.size())));
-        set(natsOptions_SetTimeout(o.get(), 1'000));
+        if (!settings_.user.empty())
+            set(natsOptions_SetUserInfo(o.get(), settings_.user.c_str(),
+                                        settings_.password.c_str()));
+        set(natsOptions_SetTimeout(o.get(), settings_.connect_wait.count()));
+        set(natsOptions_SetAllowReconnect(o.get(), settings_.reconnect));
         set(natsOptions_SetMaxReconnect(o.get(), -1));
         set(natsOptions_SetReconnectWait(o.get(), 20));
         set(natsOptions_SetReconnectJitter(o.get(), 10, 10));
@@ -173,7 +252,7 @@ private:
         if (s != NATS_OK) return s;
         jsOptions js{};
         s = jsOptions_Init(&js);
-        js.Wait = request_wait_.count();
+        js.Wait = settings_.request_wait.count();
         nats_jetstream context;
         if (s == NATS_OK) s = natsConnection_JetStream(out(context), c.get(), &js);
         if (s != NATS_OK) return s;
@@ -182,11 +261,86 @@ private:
         return NATS_OK;
     }
 
-    std::string urls_;
-    std::chrono::milliseconds request_wait_;
+    nats_settings settings_;
     nats_connection connection_{};
     nats_jetstream jetstream_{};
 };
+
+/// A stream in files that discards repeated ids.
+struct nats_stream {
+    std::string name{};
+    std::vector<std::string> subjects{};
+    int replicas = 1;
+    std::chrono::seconds duplicate_window{120};
+    bool has_limits_only = false;  ///< The retention must be that of limits.
+};
+
+[[nodiscard]] inline natsStatus create_stream(nats_client& client, const nats_stream& stream,
+                                              nats_stream_info& info)
+{
+    std::vector<const char*> subjects;
+    for (const std::string& subject : stream.subjects) subjects.push_back(subject.c_str());
+    jsStreamConfig c{};
+    if (const natsStatus s = jsStreamConfig_Init(&c); s != NATS_OK) return s;
+    c.Name = stream.name.c_str();
+    c.Subjects = subjects.data();
+    c.SubjectsLen = static_cast<int>(subjects.size());
+    c.Storage = js_FileStorage;
+    c.Replicas = stream.replicas;
+    c.Duplicates = std::chrono::nanoseconds(stream.duplicate_window).count();
+    // The creation on a cluster takes an election.
+    jsOptions o{};
+    if (const natsStatus s = jsOptions_Init(&o); s != NATS_OK) return s;
+    o.Wait = 5'000;
+    return js_AddStream(out(info), client.jetstream(), &c, &o, nullptr);
+}
+
+/// The first difference: "3 replicas instead of 1". Empty if there is none.
+[[nodiscard]] inline std::string difference_of(const jsStreamConfig& c, const nats_stream& stream)
+{
+    std::vector<std::string> found(c.Subjects, c.Subjects + c.SubjectsLen);
+    std::vector<std::string> expected = stream.subjects;
+    std::sort(found.begin(), found.end());
+    std::sort(expected.begin(), expected.end());
+    if (found != expected) {
+        const std::string& last = stream.subjects.back();
+        return "other subjects than " + stream.subjects.front() +
+               (expected.size() == 1 ? "" : " to " + last);
+    }
+    if (c.Replicas != stream.replicas)
+        return std::to_string(c.Replicas) + " replicas instead of " +
+               std::to_string(stream.replicas);
+    if (c.Storage != js_FileStorage) return "no file storage";
+    if (stream.has_limits_only && c.Retention != js_LimitsPolicy)
+        return "another retention than limits";
+    if (c.Duplicates < std::chrono::nanoseconds(stream.duplicate_window).count())
+        return "a duplicate window below " + std::to_string(stream.duplicate_window.count()) + " s";
+    return {};
+}
+
+/// Connects, and creates or checks the stream until `is_checked`. Returns the problem; empty if
+/// there is none.
+[[nodiscard]] inline std::string open_stream(nats_client& client, const nats_stream& stream,
+                                             bool& is_checked)
+{
+    if (const natsStatus s = client.ready(std::chrono::milliseconds(500)); s != NATS_OK)
+        return "not connected to " + client.urls() + " (" + nats_text(s) + ')';
+    if (is_checked) return {};
+    nats_stream_info info;
+    natsStatus s =
+        js_GetStreamInfo(out(info), client.jetstream(), stream.name.c_str(), nullptr, nullptr);
+    if (s == NATS_NOT_FOUND) {
+        s = create_stream(client, stream, info);
+        if (s != NATS_OK) return "create stream (" + nats_text(s) + ')';
+    } else if (s != NATS_OK) {
+        return "stream info (" + nats_text(s) + ')';
+    }
+    const std::string difference = difference_of(*info->Config, stream);
+    if (!difference.empty())
+        return "the stream has " + difference + "; use another name or remove it";
+    is_checked = true;
+    return {};
+}
 
 }  // namespace engines
 

@@ -78,11 +78,11 @@ public:
     /// Does not connect; each call connects if there is no connection. `replicas` is 1, or 3 on a
     /// cluster.
     nats_log(std::string urls, std::string stream, std::uint64_t partitions, int replicas = 1)
-        : stream_(std::move(stream)),
-          partitions_(partitions),
-          replicas_(replicas),
-          client_(std::move(urls))
+        : stream_(std::move(stream)), partitions_(partitions), client_(std::move(urls))
     {
+        config_ = {.name = stream_, .replicas = replicas, .has_limits_only = true};
+        for (std::uint64_t p = 0; p != partitions_; ++p)
+            config_.subjects.push_back(subject(std::to_string(p)));
     }
     nats_log(nats_log&&) = default;
     nats_log& operator=(nats_log&&) = delete;
@@ -169,14 +169,12 @@ public:
 
 private:
     using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds reconnection{500};
     static constexpr std::chrono::milliseconds pause{50};
     static constexpr std::chrono::milliseconds fetch_wait{100};
     static constexpr std::chrono::milliseconds examination{500};
     static constexpr std::chrono::seconds ack_wait{1};
     static constexpr std::chrono::minutes max_limit{1};
     static constexpr std::int64_t second = 1'000'000'000;  // the unit of the server is 1 ns
-    static constexpr std::int64_t id_window = 120 * second;
     static constexpr std::int64_t consumer_idle = 30 * second;
     static constexpr std::uint64_t max_batch = 256;
     static constexpr std::size_t max_in_flight = 256;
@@ -233,67 +231,8 @@ private:
     /// Connects, and creates or checks the stream once.
     [[nodiscard]] waybill::fault open()
     {
-        if (const natsStatus s = client_.ready(reconnection); s != NATS_OK)
-            return problem_of("not connected to " + client_.urls() + " (" + nats_text(s) + ')');
-        if (checked_) return {};
-        nats_stream_info info;
-        natsStatus s =
-            js_GetStreamInfo(out(info), client_.jetstream(), stream_.c_str(), nullptr, nullptr);
-        if (s == NATS_NOT_FOUND) {
-            s = create(info);
-            if (s != NATS_OK) return failure("create stream", s);
-        } else if (s != NATS_OK) {
-            return failure("stream info", s);
-        }
-        const std::string difference = difference_of(*info->Config);
-        if (!difference.empty())
-            return problem_of("the stream has " + difference + "; use another name or remove it");
-        checked_ = true;
-        return {};
-    }
-
-    [[nodiscard]] std::vector<std::string> subjects() const
-    {
-        std::vector<std::string> list;
-        for (std::uint64_t p = 0; p != partitions_; ++p) list.push_back(subject(std::to_string(p)));
-        return list;
-    }
-
-    [[nodiscard]] natsStatus create(nats_stream_info& info)
-    {
-        const std::vector<std::string> list = subjects();
-        std::vector<const char*> pointers;
-        for (const std::string& name : list) pointers.push_back(name.c_str());
-        jsStreamConfig c{};
-        if (const natsStatus s = jsStreamConfig_Init(&c); s != NATS_OK) return s;
-        c.Name = stream_.c_str();
-        c.Subjects = pointers.data();
-        c.SubjectsLen = static_cast<int>(pointers.size());
-        c.Storage = js_FileStorage;
-        c.Replicas = replicas_;
-        c.Duplicates = id_window;
-        // The creation on a cluster takes an election.
-        jsOptions o{};
-        if (const natsStatus s = jsOptions_Init(&o); s != NATS_OK) return s;
-        o.Wait = 5'000;
-        return js_AddStream(out(info), client_.jetstream(), &c, &o, nullptr);
-    }
-
-    [[nodiscard]] std::string difference_of(const jsStreamConfig& c) const
-    {
-        std::vector<std::string> list(c.Subjects, c.Subjects + c.SubjectsLen);
-        std::vector<std::string> expected = subjects();
-        std::sort(list.begin(), list.end());
-        std::sort(expected.begin(), expected.end());
-        if (list != expected)
-            return "other subjects than " + stream_ + ".0 to " + stream_ + '.' +
-                   std::to_string(partitions_ - 1);
-        if (c.Replicas != replicas_)
-            return std::to_string(c.Replicas) + " replicas instead of " + std::to_string(replicas_);
-        if (c.Storage != js_FileStorage) return "no file storage";
-        if (c.Retention != js_LimitsPolicy) return "another retention than limits";
-        if (c.Duplicates < id_window) return "a duplicate window below 2 minutes";
-        return {};
+        const std::string problem = open_stream(client_, config_, checked_);
+        return problem.empty() ? waybill::fault{} : problem_of(problem);
     }
 
     /// The cursor of the partition, if its last event is `last`; otherwise a new one.
@@ -497,7 +436,7 @@ private:
 
     std::string stream_;
     std::uint64_t partitions_;
-    int replicas_;
+    nats_stream config_{};
     nats_client client_;
     bool checked_ = false;
     std::map<std::string, std::unique_ptr<cursor>> cursors_{};

@@ -69,11 +69,12 @@ public:
     /// Does not connect. `replicas` is 1, or 3 on a cluster.
     nats_publisher(std::string urls, std::string stream, int replicas = 1,
                    std::chrono::seconds duplicate_window = std::chrono::minutes(2))
-        : stream_(std::move(stream)),
-          replicas_(replicas),
-          window_(duplicate_window),
-          client_(std::move(urls))
+        : stream_(std::move(stream)), client_(std::move(urls))
     {
+        config_ = {.name = stream_,
+                   .subjects = {stream_ + ".>"},
+                   .replicas = replicas,
+                   .duplicate_window = duplicate_window};
     }
     nats_publisher(const nats_publisher&) = delete;
     nats_publisher& operator=(const nats_publisher&) = delete;
@@ -81,25 +82,12 @@ public:
     /// Connects, and creates or checks the stream once.
     [[nodiscard]] waybill::fault open()
     {
-        if (const natsStatus s = client_.ready(reconnection); s != NATS_OK)
-            return problem_of("not connected to " + client_.urls() + " (" + nats_text(s) + ')');
+        const std::string problem = open_stream(client_, config_, checked_);
+        if (!problem.empty()) return problem_of(problem);
         if (client_.connection() != subscribed_) {
-            if (const natsStatus s = subscribe(); s != NATS_OK) return failure("inbox", s);
+            if (const natsStatus s = subscribe(); s != NATS_OK)
+                return problem_of("inbox (" + nats_text(s) + ')');
         }
-        if (checked_) return {};
-        nats_stream_info info;
-        natsStatus s =
-            js_GetStreamInfo(out(info), client_.jetstream(), stream_.c_str(), nullptr, nullptr);
-        if (s == NATS_NOT_FOUND) {
-            s = create(info);
-            if (s != NATS_OK) return failure("create stream", s);
-        } else if (s != NATS_OK) {
-            return failure("stream info", s);
-        }
-        const std::string difference = difference_of(*info->Config);
-        if (!difference.empty())
-            return problem_of("the stream has " + difference + "; use another name or remove it");
-        checked_ = true;
         return {};
     }
 
@@ -147,7 +135,6 @@ public:
 
 private:
     using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds reconnection{500};
     static constexpr std::chrono::milliseconds publish_time{500};
     static constexpr std::chrono::milliseconds ack_wait{1'000};
     static constexpr std::size_t max_in_flight = 256;
@@ -178,43 +165,6 @@ private:
     {
         problem_ = "NATS, stream " + stream_ + ": " + text;
         return waybill::infrastructure(problem_);
-    }
-    [[nodiscard]] waybill::fault failure(const std::string& call, natsStatus s)
-    {
-        return problem_of(call + " (" + nats_text(s) + ')');
-    }
-
-    // ---- the stream
-
-    [[nodiscard]] natsStatus create(nats_stream_info& info)
-    {
-        const std::string all = stream_ + ".>";
-        const char* subjects[] = {all.c_str()};
-        jsStreamConfig c{};
-        if (const natsStatus s = jsStreamConfig_Init(&c); s != NATS_OK) return s;
-        c.Name = stream_.c_str();
-        c.Subjects = subjects;
-        c.SubjectsLen = 1;
-        c.Storage = js_FileStorage;
-        c.Replicas = replicas_;
-        c.Duplicates = std::chrono::nanoseconds(window_).count();
-        // The creation on a cluster takes an election.
-        jsOptions o{};
-        if (const natsStatus s = jsOptions_Init(&o); s != NATS_OK) return s;
-        o.Wait = 5'000;
-        return js_AddStream(out(info), client_.jetstream(), &c, &o, nullptr);
-    }
-
-    [[nodiscard]] std::string difference_of(const jsStreamConfig& c) const
-    {
-        if (c.SubjectsLen != 1 || stream_ + ".>" != c.Subjects[0])
-            return "other subjects than " + stream_ + ".>";
-        if (c.Replicas != replicas_)
-            return std::to_string(c.Replicas) + " replicas instead of " + std::to_string(replicas_);
-        if (c.Storage != js_FileStorage) return "no file storage";
-        if (c.Duplicates < std::chrono::nanoseconds(window_).count())
-            return "a duplicate window below " + std::to_string(window_.count()) + " s";
-        return {};
     }
 
     /// One inbox for all replies. nats.c keeps it when it reconnects.
@@ -393,8 +343,7 @@ private:
     }
 
     std::string stream_;
-    int replicas_;
-    std::chrono::seconds window_;
+    nats_stream config_{};
     std::shared_ptr<mailbox> mailbox_{};
     nats_client client_;
     natsConnection* subscribed_ = nullptr;  ///< The connection of the subscription.

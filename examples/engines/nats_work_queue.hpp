@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// nats_work_queue: a queue in NATS JetStream, as a waybill::message_queue.
+// nats_work_queue: a queue in NATS JetStream, as a waybill::message_queue, on nats.c.
 //
 //     engines::nats_work_queue queue({.host = "127.0.0.1", .port = "4222"}, "ORDERS");
 //     queue.put("order 7");
@@ -10,18 +10,34 @@
 // pull consumer with explicit acknowledgements, called workers. Both are created if they are missing.
 // A stream of that name that is not such a queue is not changed; it is an error.
 //
-// 1. The lock is that of the consumer. `receive` makes it longer if need be, and never shorter: all
-//    workers should have the same lock. Each delivery counts.
-// 2. The server accepts a settlement from any client. So after the end of the lock, by this clock,
-//    it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it could
-//    return the message of the next worker.
-// 3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
-//    together must fit into max_payload.
-// 4. A server that is killed forgets acknowledgements: those messages are handled again. After that
-//    the counts of stream and consumer are wrong. So there is no `empty`.
+//   1. The lock is that of the consumer. `receive` makes it longer if need be, and never shorter:
+//      all workers should have the same lock. Each delivery counts.
+//   2. The server accepts a settlement from any client. So after the end of the lock, by this clock,
+//      it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it could
+//      return the message of the next worker. For the same reason, nats.c does not reconnect, so it
+//      sends nothing later. The next call connects.
+//   3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
+//      together must fit into max_payload.
+//   4. A server that is killed forgets acknowledgements: those messages are handled again. After
+//      that the counts of stream and consumer are wrong. So there is no `empty`.
+//   5. A call takes at most `patience` for each of its requests; most calls have one.
 //
-// Faults of the server and of the connection are `infrastructure`. The other calls throw
-// socket_error then. The next call connects anew.
+// Faults are of the kind infrastructure unless stated: "NATS, stream NAME: CALL (...)". The calls
+// that do not return a fault throw nats_error with this text.
+//
+// Status of nats.c              Meaning                                     Outcome
+//   NATS_NO_SERVER                no server listens there                     infrastructure
+//   NATS_CONNECTION_AUTH_FAILED   the server refuses the user                 infrastructure
+//   NATS_TIMEOUT                  no reply; a settlement may be effective     infrastructure
+//   NATS_CONNECTION_CLOSED, NATS_CONNECTION_DISCONNECTED
+//                                 the connection broke during the call        infrastructure
+//   NATS_NO_RESPONDERS            503: the consumer or stream was removed     infrastructure
+//   NATS_MAX_PAYLOAD              body or dead letter above max_payload       infrastructure
+//   NATS_NOT_FOUND                stream or consumer was removed              infrastructure
+//   NATS_ERR                      an error of JetStream, with its text        infrastructure
+// Status of a reply to `receive`
+//   404, 408, 409 Exceeded        no message, or too many are in flight       no message
+//   another one                   the consumer was removed, no leader         infrastructure
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_WORK_QUEUE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_WORK_QUEUE_HPP
@@ -33,14 +49,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nats/nats.h>
 
 #include "depth.hpp"
 #include "depth_nats.hpp"
-#include "jetstream.hpp"
-#include "number.hpp"
+#include "nats_client.hpp"
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
@@ -56,31 +70,29 @@ public:
         std::uint64_t number = 0;
         std::uint64_t deliveries = 0;
         std::string body{};
-        std::string reply{};           ///< Where the server expects the acknowledgement.
-        clock::time_point until{};     ///< The lock lasts at least until then.
+        std::string reply{};        ///< Where the server expects the acknowledgement.
+        clock::time_point until{};  ///< The lock lasts at least until then.
     };
 
     /// `lease` is that of a queue that is made here.
     nats_work_queue(server at, std::string name,
                     std::chrono::nanoseconds lease = std::chrono::seconds(30))
-        : at_(std::move(at)), name_(std::move(name)), lease_(lease)
+        : at_(std::move(at)), name_(std::move(name)), client_(nats_settings_of(at_)), lease_(lease)
     {
         const auto fits = [](char c) {
             return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                    c == '_' || c == '-';
         };
         if (name_.empty() || !std::all_of(name_.begin(), name_.end(), fits)) {
-            throw socket_error("a stream has a name of letters, digits, _ and -");
+            throw nats_error("a stream has a name of letters, digits, _ and -");
         }
-        with_server([&](jetstream& js) { prepare(js); });
+        with_server([&] { prepare(); });
     }
 
     /// It is in the stream when this returns.
     void put(std::string_view body)
     {
-        with_server([&](jetstream& js) {
-            static_cast<void>(jetstream::number_at(js.ask(subject(), body), "/seq"));
-        });
+        with_server([&] { publish(subject(), body); });
     }
 
     // The calls of a waybill::message_queue.
@@ -90,8 +102,8 @@ public:
         std::optional<message> m;
         const nanoseconds lease = lock.to_chrono();
         waybill::fault f = guarded([&] {
-            if (lease > lease_) with_server([&](jetstream& js) { make_consumer(js, lease); });
-            with_server([&](jetstream& js) { m = next(js, lease); });
+            if (lease > lease_) with_server([&] { make_consumer(lease); });
+            with_server([&] { m = next(lease); });
         });
         if (!f.ok()) return waybill::unexpected(std::move(f));
         return m;
@@ -117,9 +129,9 @@ public:
         std::replace(letter.begin(), letter.end(), '\n', ' ');
         letter.append("\n") += m.body;
         waybill::fault f = guarded([&] {
-            with_server([&](jetstream& js) {
-                prepare_dead(js);
-                static_cast<void>(jetstream::number_at(js.ask(name_ + ".dead", letter), "/seq"));
+            with_server([&] {
+                prepare_dead();
+                publish(name_ + ".dead", letter);
             });
         });
         return f.ok() ? settle(m, "+TERM") : f;
@@ -136,7 +148,7 @@ public:
     [[nodiscard]] engines::depth depth() const
     {
         depth_reading r = nats_depth(at_, name_, consumer).read();
-        if (!r) throw socket_error(r.error());
+        if (!r) throw nats_error(r.error());
         return *r;
     }
 
@@ -152,60 +164,40 @@ public:
     bool remove_if_empty()
     {
         if (figures().there != 0) return false;
-        with_server([&](jetstream& js) {
-            static_cast<void>(js.ask("$JS.API.STREAM.DELETE." + name_, {}));
+        with_server([&] {
+            check("delete stream",
+                  js_DeleteStream(client_.jetstream(), name_.c_str(), nullptr, nullptr));
         });
         return true;
     }
 
 private:
-    using json = nlohmann::json;
     using nanoseconds = std::chrono::nanoseconds;
 
     static constexpr const char* consumer = "workers";
-    /// A server that nobody answers for some minutes hangs up, and we answer only when we ask.
-    static constexpr std::chrono::seconds longest_silence{60};
+    /// Without a limit, deferred messages included. nats.c cannot send -1, which is no limit.
+    static constexpr std::int64_t max_in_flight = 1'000'000'000;
 
     struct counts {
         std::uint64_t sent = 0;
         std::uint64_t there = 0;
     };
 
+    static void check(std::string_view call, natsStatus s)
+    {
+        if (s != NATS_OK) throw nats_error(std::string(call) + " (" + nats_text(s) + ')');
+    }
+
     template <class F>
-    void with_server(F ask)
+    void with_server(F call)
     {
-        if (clock::now() - heard_ > longest_silence) js_.reset();
         try {
-            if (!js_) js_.emplace(at_);
-            ask(*js_);
-            heard_ = clock::now();
-        } catch (const socket_error& e) {
-            js_.reset();
-            throw socket_error("NATS, stream " + name_ + ": " + e.what());
-        } catch (const json::exception&) {
-            js_.reset();
-            throw socket_error("NATS, stream " + name_ + ": an answer of another form");
+            if (const natsStatus s = client_.ready(at_.patience); s != NATS_OK)
+                throw nats_error("not connected to " + client_.urls() + " (" + nats_text(s) + ')');
+            call();
+        } catch (const nats_error& e) {
+            throw nats_error("NATS, stream " + name_ + ": " + e.what());
         }
-    }
-
-    [[nodiscard]] std::optional<message> next(jetstream& js, nanoseconds lease)
-    {
-        const auto until = clock::now() + lease;
-        // With no_wait, the server (2.9) may not reply at all after it was killed.
-        const auto m = js.request("$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
-                                  R"({"batch":1,"expires":100000000})");
-        // No message, or `max_ack_pending` messages are in flight.
-        if (m.status.starts_with("404") || m.status.starts_with("408") ||
-            m.status.starts_with("409 Exceeded")) {
-            return {};
-        }
-        if (!m.status.empty()) throw socket_error("nothing to take from: " + m.status);
-        return message_from(m, until);
-    }
-
-    [[nodiscard]] static waybill::fault lost()
-    {
-        return waybill::ownership_lost("the lock has ended");
     }
 
     template <class F>
@@ -214,20 +206,84 @@ private:
         try {
             f();
             return {};
-        } catch (const socket_error& e) {
+        } catch (const nats_error& e) {
             return waybill::infrastructure(e.what());
         }
     }
 
-    /// After it the message can be settled again only if it may be repeated.
+    [[nodiscard]] static waybill::fault lost()
+    {
+        return waybill::ownership_lost("the lock has ended");
+    }
+
+    /// Returns after the acknowledgement of the stream.
+    void publish(const std::string& to, std::string_view body)
+    {
+        nats_ack ack;
+        const natsStatus s =
+            body.size() > INT32_MAX
+                ? NATS_MAX_PAYLOAD
+                : js_Publish(out(ack), client_.jetstream(), to.c_str(), body.data(),
+                             static_cast<int>(body.size()), nullptr, nullptr);
+        check("publish", s);
+    }
+
+    /// A late reply to an earlier request is discarded by nats.c.
+    [[nodiscard]] natsStatus request(nats_message& reply, const std::string& to,
+                                     const std::string& body)
+    {
+        return natsConnection_RequestString(out(reply), client_.connection(), to.c_str(),
+                                            body.c_str(), at_.patience.count());
+    }
+
+    /// "408 Request Timeout", for a reply that is not a message; otherwise empty.
+    [[nodiscard]] static std::string status_of(natsMsg* m)
+    {
+        const char* status = nullptr;
+        const char* text = nullptr;
+        if (natsMsgHeader_Get(m, "Status", &status) != NATS_OK) return {};
+        if (natsMsgHeader_Get(m, "Description", &text) != NATS_OK) return status;
+        return std::string(status) + ' ' + text;
+    }
+
+    /// js_PullSubscribe and a fetch would not be exact: a message that arrives after the time limit
+    /// of a fetch is returned by the next fetch, and its lock has begun before that.
+    [[nodiscard]] std::optional<message> next(nanoseconds lease)
+    {
+        const auto until = clock::now() + lease;
+        // With no_wait, the server (2.9) may not reply at all after it was killed.
+        nats_message m;
+        check("next message", request(m, "$JS.API.CONSUMER.MSG.NEXT." + name_ + '.' + consumer,
+                                      R"({"batch":1,"expires":100000000})"));
+        const std::string status = status_of(m.get());
+        // No message, or `max_ack_pending` messages are in flight.
+        if (status.starts_with("404") || status.starts_with("408") ||
+            status.starts_with("409 Exceeded")) {
+            return {};
+        }
+        if (!status.empty()) throw nats_error("next message (" + status + ')');
+        nats_metadata data;
+        check("next message", natsMsg_GetMetaData(out(data), m.get()));
+        return message{.number = data->Sequence.Stream,
+                       .deliveries = data->NumDelivered,
+                       .body = {natsMsg_GetData(m.get()),
+                                static_cast<std::size_t>(natsMsg_GetDataLength(m.get()))},
+                       .reply = natsMsg_GetReply(m.get()),
+                       .until = until};
+    }
+
+    /// After it the message can be settled again only if it may be repeated. natsMsg_Nak and
+    /// natsMsg_Term do not wait for the reply of the server, so it is a request.
     [[nodiscard]] waybill::fault settle(message& m, const std::string& how)
     {
         if (clock::now() >= m.until) return lost();
         const auto until = std::exchange(m.until, clock::time_point::min());
         waybill::fault f = guarded([&] {
-            with_server([&](jetstream& js) {
-                const auto answer = js.request(m.reply, how);
-                if (!answer.status.empty()) throw socket_error(how + ": " + answer.status);
+            with_server([&] {
+                nats_message reply;
+                check(how, request(reply, m.reply, how));
+                const std::string status = status_of(reply.get());
+                if (!status.empty()) throw nats_error(how + " (" + status + ')');
             });
         });
         if (!f.ok() && !how.starts_with("-NAK")) m.until = until;
@@ -236,96 +292,103 @@ private:
 
     [[nodiscard]] std::string subject() const { return name_ + ".work"; }
 
-    void prepare(jetstream& js)
+    [[nodiscard]] natsStatus stream_info(nats_stream_info& info, const std::string& stream)
     {
-        const std::string info = "$JS.API.STREAM.INFO." + name_;
-        auto stream = js.find(info);
-        if (!stream) {
-            const json config{{"name", name_},
-                              {"subjects", json::array({subject()})},
-                              {"retention", "workqueue"},
-                              {"storage", "file"}};
-            // Two may do so at once; the second hears that it is there.
-            stream = js.ask("$JS.API.STREAM.CREATE." + name_, jetstream::text(config));
+        natsStatus s =
+            js_GetStreamInfo(out(info), client_.jetstream(), stream.c_str(), nullptr, nullptr);
+        if (s == NATS_OK && (info->Config == nullptr || info->Config->Name == nullptr ||
+                             info->Config->Name != stream)) {
+            s = NATS_PROTOCOL_ERROR;
         }
-        const json c = stream->value("config", json::object());
-        if (c.value("retention", json()) != "workqueue" ||
-            c.value("subjects", json()) != json::array({subject()})) {
-            throw socket_error("it is there and is no work queue of subject " + subject());
+        return s;
+    }
+
+    /// If two clients do it at once, the second one receives the stream of the first.
+    void create(nats_stream_info& info, const std::string& stream, const std::string& subject,
+                jsRetentionPolicy retention)
+    {
+        const char* subjects[] = {subject.c_str()};
+        jsStreamConfig c{};
+        check("create stream", jsStreamConfig_Init(&c));
+        c.Name = stream.c_str();
+        c.Subjects = subjects;
+        c.SubjectsLen = 1;
+        c.Retention = retention;
+        c.Storage = js_FileStorage;
+        c.AllowDirect = retention == js_LimitsPolicy;
+        check("create stream", js_AddStream(out(info), client_.jetstream(), &c, nullptr, nullptr));
+    }
+
+    void prepare()
+    {
+        nats_stream_info stream;
+        const natsStatus s = stream_info(stream, name_);
+        if (s == NATS_NOT_FOUND)
+            create(stream, name_, subject(), js_WorkQueuePolicy);
+        else
+            check("stream info", s);
+        const jsStreamConfig& c = *stream->Config;
+        if (c.Retention != js_WorkQueuePolicy || c.SubjectsLen != 1 || subject() != c.Subjects[0]) {
+            throw nats_error("it is there and is no work queue of subject " + subject());
         }
-        const auto worker = js.find("$JS.API.CONSUMER.INFO." + name_ + '.' + consumer);
-        if (worker) {
-            const auto wait = jetstream::number_at(*worker, "/config/ack_wait");
-            lease_ = nanoseconds(static_cast<std::int64_t>(wait));
-        }
+        nats_consumer_info worker;
+        const natsStatus w = js_GetConsumerInfo(out(worker), client_.jetstream(), name_.c_str(),
+                                                consumer, nullptr, nullptr);
+        if (w != NATS_NOT_FOUND) check("consumer info", w);
+        if (w == NATS_OK && worker->Config == nullptr) check("consumer info", NATS_PROTOCOL_ERROR);
+        if (w == NATS_OK) lease_ = nanoseconds(worker->Config->AckWait);
         // Earlier versions left the limit at 1,000, deferred messages included. Above it, the server
-        // (2.9) does not reply to a request for a message.
-        const json::json_pointer limit("/config/max_ack_pending");
-        if (!worker || worker->value(limit, 0) != -1) make_consumer(js, lease_);
+        // (2.9) does not reply to a request for a message. Others set it to -1.
+        const bool is_current = w == NATS_OK && (worker->Config->MaxAckPending < 0 ||
+                                                 worker->Config->MaxAckPending >= max_in_flight);
+        if (!is_current) make_consumer(lease_);
     }
 
-    /// Nothing is changed if it is there.
-    void prepare_dead(jetstream& js) const
+    /// An existing stream is not changed.
+    void prepare_dead()
     {
-        const json config{{"name", name_ + "_DEAD"},
-                          {"subjects", json::array({name_ + ".dead"})},
-                          {"storage", "file"},
-                          {"allow_direct", true}};
-        static_cast<void>(js.ask("$JS.API.STREAM.CREATE." + name_ + "_DEAD", jetstream::text(config)));
+        nats_stream_info info;
+        const std::string dead = name_ + "_DEAD";
+        const natsStatus s = stream_info(info, dead);
+        if (s == NATS_NOT_FOUND)
+            create(info, dead, name_ + ".dead", js_LimitsPolicy);
+        else
+            check("stream info", s);
     }
 
-    /// Or tells the one that is there how long a lease is from now on.
-    void make_consumer(jetstream& js, nanoseconds lease)
+    /// Changes the lock of an existing consumer.
+    void make_consumer(nanoseconds lease)
     {
         const auto least = std::max<nanoseconds>(lease, std::chrono::milliseconds(1));
-        const json config{{"durable_name", consumer},  {"ack_policy", "explicit"},
-                          {"ack_wait", least.count()}, {"deliver_policy", "all"},
-                          {"max_deliver", -1},         {"replay_policy", "instant"},
-                          {"max_ack_pending", -1}};
-        const json all{{"stream_name", name_}, {"config", config}};
-        static_cast<void>(js.ask("$JS.API.CONSUMER.DURABLE.CREATE." + name_ + '.' + consumer,
-                                 jetstream::text(all)));
+        jsConsumerConfig c{};
+        check("create consumer", jsConsumerConfig_Init(&c));
+        c.Durable = consumer;
+        c.AckPolicy = js_AckExplicit;
+        c.AckWait = least.count();
+        c.DeliverPolicy = js_DeliverAll;
+        c.MaxDeliver = -1;
+        c.ReplayPolicy = js_ReplayInstant;
+        c.MaxAckPending = max_in_flight;
+        nats_consumer_info info;
+        check("create consumer",
+              js_AddConsumer(out(info), client_.jetstream(), name_.c_str(), &c, nullptr, nullptr));
         lease_ = lease;
-    }
-
-    /// $JS.ACK.[domain.account.]stream.consumer.TURN.NUMBER.consumer's.time.pending[.more]
-    [[nodiscard]] static message message_from(const jetstream::message& m,
-                                              clock::time_point until)
-    {
-        std::vector<std::string_view> words;
-        for (std::string_view rest = m.reply; !rest.empty();) {
-            const std::size_t end = rest.find('.');
-            words.push_back(rest.substr(0, end));
-            rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-        }
-        const std::size_t at = words.size() == 9 ? 4 : 6;
-        const auto turn = words.size() > at + 1 ? number_in(words[at]) : std::nullopt;
-        const auto number = words.size() > at + 1 ? number_in(words[at + 1]) : std::nullopt;
-        if (!m.reply.starts_with("$JS.ACK.") || !turn || !number) {
-            throw socket_error("a message of no stream, to be answered to " + m.reply);
-        }
-        return {.number = *number,
-                .deliveries = *turn,
-                .body = m.body,
-                .reply = m.reply,
-                .until = until};
     }
 
     [[nodiscard]] counts figures()
     {
         counts c;
-        with_server([&](jetstream& js) {
-            const json info = js.ask("$JS.API.STREAM.INFO." + name_, {});
-            c.sent = jetstream::number_at(info, "/state/last_seq");
-            c.there = jetstream::number_at(info, "/state/messages");
+        with_server([&] {
+            nats_stream_info info;
+            check("stream info", stream_info(info, name_));
+            c = {.sent = info->State.LastSeq, .there = info->State.Msgs};
         });
         return c;
     }
 
     server at_;
     std::string name_;
-    std::optional<jetstream> js_{};
-    clock::time_point heard_ = clock::now();
+    nats_client client_;
     nanoseconds lease_{};
 };
 

@@ -6,7 +6,7 @@
 // no errors, and codes with another meaning in this program.
 //
 //     inline constexpr error_code nats_own[]{
-//         {"PONG", answer::accepted},
+//         {"503", answer::infrastructure},
 //         {"Stale Connection", answer::outcome_unknown},
 //     };
 //     answer a = find(nats_own, nats_errors, code).value_or(answer::outcome_unknown);

@@ -14,12 +14,14 @@
 #include <fmt/format.h>
 
 #include "../engines/beanstalkd.hpp"
-#include "../engines/nats.hpp"
 #include "../engines/sqlite_queue.hpp"
 #include "../support/cleanup.hpp"
 #include "servers.hpp"
 #ifdef WAYBILL_ENGINES_CURL
 #include "../engines/sqs.hpp"
+#endif
+#ifdef WAYBILL_SEND_BATCHES_NATS
+#include "../engines/nats.hpp"
 #endif
 #ifdef WAYBILL_SEND_BATCHES_PROTON
 #include "../engines/proton_amqp.hpp"
@@ -179,6 +181,11 @@ constexpr opener plain_amqp = &opened_amqp<engines::proton_amqp::style::plain>;
 constexpr opener amqp = nullptr;
 constexpr opener plain_amqp = nullptr;
 #endif
+#ifdef WAYBILL_SEND_BATCHES_NATS
+constexpr opener nats = &opened<engines::nats>;
+#else
+constexpr opener nats = nullptr;
+#endif
 #ifdef WAYBILL_SEND_BATCHES_KAFKA
 destination opened_kafka(const std::string& to, const address& a)
 {
@@ -205,13 +212,14 @@ constexpr destination (*own_rabbitmq)(const options&) = nullptr;
 #endif
 constexpr std::string_view libcurl = "it was built without libcurl (libcurl4-openssl-dev)";
 constexpr std::string_view librabbitmq = "it was built without rabbitmq-c (librabbitmq-dev)";
+constexpr std::string_view libnats = "it was built without nats.c (libnats-dev)";
 constexpr std::string_view librdkafka = "it was built without librdkafka (librdkafka-dev)";
 constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-proton11-dev)";
 
 constexpr std::array known{
     place{"amqp://", "amqp://HOST:PORT/QUEUE", "5672", amqp, proton},
     place{"amqp+plain://", "amqp+plain://HOST:PORT/QUEUE", "5672", plain_amqp, proton},
-    place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", &opened<engines::nats>, {},
+    place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", nats, libnats,
           "core NATS keeps nothing without a subscriber"},
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},

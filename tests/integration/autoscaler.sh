@@ -232,7 +232,9 @@ says 'checked: '
 well_formed live.svg
 [ "$(wc -l <live.records)" -ge 30 ] || fail 'hardly any decision'
 
-if command -v nats-server >/dev/null; then
+if "$autoscaler" --from nats://127.0.0.1:1/s/c --for 1ms 2>&1 | grep -q 'built without nats.c'; then
+    echo 'SKIP: autoscaler --live nats: it was built without libnats-dev'
+elif command -v nats-server >/dev/null; then
     answers 0 --live nats --for 4s
     says ', 0 left'
     says 'checked: '

@@ -38,6 +38,12 @@ if has nlohmann/json.hpp && has curl/curl.h; then
 else
     echo 'SKIP: answers: no nlohmann/json or no libcurl'
 fi
+if has nats/nats.h; then
+    built answers_nats -lnats -pthread
+    timeout 600 "$work/answers_nats"
+else
+    echo 'SKIP: answers_nats: no nats.c'
+fi
 if has proton/message.h; then
     built answers_amqp -lqpid-proton -pthread
     timeout 600 "$work/answers_amqp"

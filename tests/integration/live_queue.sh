@@ -24,15 +24,19 @@ stop()
 trap stop EXIT
 cd "$work"
 
+nats=()
+! has nats/nats.h || nats=(-DWAYBILL_ENGINES_NATS -lnats)
 # In one piece, as most of it is the headers that all of them share.
 printf '#include "%s"\n' "$examples/autoscaler/live_engine.cpp" \
     "$examples/autoscaler/live_queue.cpp" "$WAYBILL_SOURCE/tests/integration/live_queue/loop.cpp" |
     "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$examples" -x c++ - -o loop \
-        -lfmt -lsqlite3 -pthread
+        ${nats[@]+"${nats[@]}"} -lfmt -lsqlite3 -pthread
 
 parts=(sqlite)
 held=(SQLite)
-if command -v nats-server >/dev/null || [ -x /usr/sbin/nats-server ]; then
+if [ ${#nats[@]} = 0 ]; then
+    echo 'SKIP: there is no nats.c (libnats-dev)'
+elif command -v nats-server >/dev/null || [ -x /usr/sbin/nats-server ]; then
     parts+=(nats address others)
     held+=('NATS JetStream')
 else

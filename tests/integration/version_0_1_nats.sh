@@ -32,8 +32,10 @@ skip()
     exit 0
 }
 echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 || skip nlohmann/json
+echo '#include <nats/nats.h>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 || skip nats.c
 command -v nats-server >/dev/null || [ -x /usr/sbin/nats-server ] || skip nats-server
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/nats.cpp" -o nats -pthread
+"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/nats.cpp" -o nats \
+    -lnats -pthread
 
 # continues NAME FILE: on a server of its own.
 continues()

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include <engines/beanstalkd.hpp>
-#include <engines/nats.hpp>
 #include <engines/number.hpp>
 #include <engines/sqs.hpp>
 
@@ -37,7 +36,6 @@ static_assert(differs(engines::sqs_own, waybill::wire::sqs_errors,
                       waybill::wire::aws_common_errors));
 static_assert(differs(engines::sqs_entry_own, waybill::wire::sqs_errors,
                       waybill::wire::aws_common_errors));
-static_assert(differs(engines::nats_own, waybill::wire::nats_errors));
 
 constexpr std::array<std::string_view, 2> bodies{"{\"a\":1}", "{\"b\":22}"};
 
@@ -91,29 +89,6 @@ constexpr row sqs_entries[]{
     {"NobodyKnows service", "partial 1 transient"},
 };
 
-constexpr row nats_rows[]{
-    {"PONG", "accepted"},
-    {"-ERR 'Maximum Payload Violation'", "refused 17 of 64"},
-    {"-ERR 'Unknown Protocol Operation'", "failed, cancelled"},
-    {"-ERR 'Invalid Publish Subject'", "failed, cancelled"},
-    {"-ERR 'Permissions Violation for Publish to \"mails\"'", "failed, cancelled"},
-    {"-ERR 'Authorization Violation'", "failed, cancelled"},
-    {"-ERR 'maximum control line exceeded'", "failed, cancelled"},
-    {"-ERR 'Stale Connection'", "unknown"},
-    {"-ERR 'Server Shutdown'", "unknown"},
-    {"-ERR 'User Authentication Expired'", "unknown"},
-    {"-ERR 'Maximum Payload Violation, or so'", "unknown"},
-    {"-ERR 'Nobody Knows'", "unknown"},
-    {"-ERR", "unknown"},
-    {"PONGS", "unknown"},
-};
-constexpr row nats_greetings[]{
-    {"-ERR 'maximum connections exceeded'", "failed, infrastructure"},
-    {"-ERR 'maximum account active connections exceeded'", "failed, infrastructure"},
-    {"-ERR 'Authorization Violation'", "failed, cancelled"},
-    {"-ERR 'Nobody Knows'", "failed, infrastructure"},
-};
-
 constexpr row beanstalkd_rows[]{
     {"INSERTED 1", "accepted"},
     {"BURIED 1", "accepted"},
@@ -141,18 +116,6 @@ std::string ask_sqs(const std::string& reply)
     });
     engines::sqs queue({.endpoint = "http://127.0.0.1:" + p.port(), .path = "q"}, "run");
     return in_words(queue.send(bodies, 0));
-}
-
-std::string ask_nats(std::string_view greeting, std::string_view reply)
-{
-    const scripted::peer p([&](int fd) {
-        say(fd, "INFO {\"server_name\":\"\\\"max_payload\\\":7,\",\"max_payload\":64}\r\n");
-        if (!heard(fd, "PING\r\n")) return;
-        say(fd, std::string(greeting) + "\r\n");
-        if (heard(fd, "PING\r\n")) say(fd, std::string(reply) + "\r\n");
-    });
-    engines::nats subject("127.0.0.1", p.port(), "mails");
-    return in_words(subject.send(bodies));
 }
 
 std::string ask_beanstalkd(std::string_view reply)
@@ -197,16 +160,10 @@ int main()
                                {"SenderFault", r.said.ends_with(" sender")}}}}});
         s.expect("an entry of SQS", r.said, ask_sqs(reply), r.expected);
     }
-    for (const row& r : nats_rows) {
-        s.expect("NATS", r.said, ask_nats("PONG", r.said), r.expected);
-    }
-    for (const row& r : nats_greetings) {
-        s.expect("NATS at first", r.said, ask_nats(r.said, "PONG"), r.expected);
-    }
     for (const row& r : beanstalkd_rows) {
         s.expect("beanstalkd", r.said, ask_beanstalkd(r.said), r.expected);
     }
     s.expect("numbers", "", numbers() ? "read" : "not read", "read");
     std::printf("%d answers, %d taken otherwise\n", s.asked(), s.wrong());
-    return s.wrong() == 0 && s.asked() > 50 ? 0 : 1;
+    return s.wrong() == 0 && s.asked() > 35 ? 0 : 1;
 }

@@ -86,6 +86,21 @@ inline bool heard(int fd, std::string_view end)
     return true;
 }
 
+/// Listens until the request of a NATS client ends, and returns its inbox. Empty if there is none.
+inline std::string nats_inbox(int fd)
+{
+    std::string all;
+    char c = 0;
+    // PUB $JS.API.STREAM.INFO.ORDERS _INBOX.a.b 0, or HPUB with the length of the headers.
+    while (!all.ends_with("\r\n") || all.find("PUB ") == all.npos) {
+        if (::recv(fd, &c, 1, 0) != 1) return {};
+        all += c;
+    }
+    const std::size_t inbox = all.find(" _INBOX.", all.find("PUB "));
+    if (inbox == all.npos) return {};
+    return all.substr(inbox + 1, all.find(' ', inbox + 1) - inbox - 1);
+}
+
 /// "refused 70000 of 65536", "failed, permanent", "partial 1 transient"
 inline std::string in_words(const waybill::send_outcome& o)
 {

@@ -40,6 +40,39 @@ void expect(bool holds, const char* rule)
     std::printf("wrong: %s\n", rule);
 }
 
+#if __has_include(<engines/jetstream.hpp>)
+using engines::jetstream;  // of version 0.1
+#else
+/// Requests to the API of JetStream with their JSON, as in the fixture.
+class jetstream {
+public:
+    explicit jetstream(const engines::server& at) : client_(engines::nats_settings_of(at)), at_(at)
+    {
+        check(client_.ready(at.patience));
+    }
+
+    [[nodiscard]] json ask(const std::string& subject, const std::string& body)
+    {
+        engines::nats_message m;
+        check(natsConnection_RequestString(engines::out(m), client_.connection(), subject.c_str(),
+                                           body.c_str(), at_.patience.count()));
+        json reply = json::parse(std::string(
+            natsMsg_GetData(m.get()), static_cast<std::size_t>(natsMsg_GetDataLength(m.get()))));
+        if (reply.contains("error")) throw std::runtime_error(reply.at("error").dump());
+        return reply;
+    }
+
+private:
+    static void check(natsStatus s)
+    {
+        if (s != NATS_OK) throw engines::nats_error(engines::nats_text(s));
+    }
+
+    engines::nats_client client_;
+    engines::server at_;
+};
+#endif
+
 // Version 0.1 has take() and done(), and no lease of a queue.
 template <class Queue>
 Queue open(const engines::server& at)
@@ -78,7 +111,7 @@ int write(const engines::server& at, const std::string& path)
         if (!w || !done(queue, *w)) return 1;
     }
     if (!take(queue)) return 1;
-    engines::jetstream js(at);
+    jetstream js(at);
     const json stream = js.ask("$JS.API.STREAM.INFO." + name, {});
     const json consumer = js.ask("$JS.API.CONSUMER.INFO." + name + ".workers", {});
     std::ofstream out(path);
@@ -114,7 +147,7 @@ bool same(const json& a, const json& b, const std::vector<std::string>& fields)
 
 int go_on(const engines::server& at, const std::string& path)
 {
-    engines::jetstream js(at);
+    jetstream js(at);
     std::vector<json> messages;
     json stream;
     json consumer;
