@@ -69,7 +69,9 @@ public:
     /// Does not connect. `replicas` is 1, or 3 on a cluster.
     nats_publisher(std::string urls, std::string stream, int replicas = 1,
                    std::chrono::seconds duplicate_window = std::chrono::minutes(2))
-        : stream_(std::move(stream)), client_(std::move(urls))
+        : stream_(std::move(stream)),
+          usual_reply_("{\"stream\":\"" + stream_ + "\", \"seq\":"),
+          client_(std::move(urls))
     {
         config_ = {.name = stream_,
                    .subjects = {stream_ + ".>"},
@@ -186,7 +188,7 @@ private:
                 mailbox& box = **static_cast<owner*>(to);
                 const std::lock_guard lock(box.mutex);
                 box.replies.emplace_back(m);
-                box.arrived.notify_one();
+                if (box.replies.size() == 1) box.arrived.notify_one();
             },
             owned.get());
         if (s != NATS_OK) return s;
@@ -213,16 +215,22 @@ private:
             if (all[i].is_first) ready.push_back(i);
         }
         std::size_t in_flight = 0;
+        std::deque<std::size_t> sent;  // in the order of time
         for (;;) {
             while (!ready.empty() && in_flight < max_in_flight && clock::now() < last_publish) {
                 entry& e = all[ready.front()];
-                if (publish_one(e, ready.front())) ++in_flight;
+                if (publish_one(e, ready.front())) {
+                    ++in_flight;
+                    sent.push_back(ready.front());
+                }
                 ready.pop_front();
             }
             if (in_flight == 0) break;
-            const nats_message m = next_reply(oldest(all) + ack_wait);
-            if (!m) break;
-            take(m.get(), all, ready, in_flight);
+            while (all[sent.front()].at != state::in_flight) sent.pop_front();
+            const std::deque<nats_message> replies =
+                next_replies(all[sent.front()].published + ack_wait);
+            if (replies.empty()) break;
+            for (const nats_message& m : replies) take(m.get(), all, ready, in_flight);
         }
         return outcome_of(all, in_flight);
     }
@@ -261,24 +269,12 @@ private:
         return false;
     }
 
-    [[nodiscard]] static clock::time_point oldest(const std::vector<entry>& all)
-    {
-        auto first = clock::time_point::max();
-        for (const entry& e : all) {
-            if (e.at == state::in_flight) first = std::min(first, e.published);
-        }
-        return first;
-    }
-
-    [[nodiscard]] nats_message next_reply(clock::time_point deadline)
+    /// All replies that have arrived. Waits for the first one; none at the deadline.
+    [[nodiscard]] std::deque<nats_message> next_replies(clock::time_point deadline)
     {
         std::unique_lock lock(mailbox_->mutex);
-        if (!mailbox_->arrived.wait_until(lock, deadline,
-                                          [&] { return !mailbox_->replies.empty(); }))
-            return {};
-        nats_message m = std::move(mailbox_->replies.front());
-        mailbox_->replies.pop_front();
-        return m;
+        mailbox_->arrived.wait_until(lock, deadline, [&] { return !mailbox_->replies.empty(); });
+        return std::exchange(mailbox_->replies, {});
     }
 
     /// A reply to "<inbox><call>.<index>". Replies of earlier calls are ignored.
@@ -306,6 +302,10 @@ private:
     void read_reply(entry& e, std::string_view text)
     {
         constexpr int too_long = 10'054;
+        if (acknowledges(text)) {
+            e.at = state::stored;
+            return;
+        }
         const auto reply = nlohmann::json::parse(text, nullptr, false);
         const auto error = reply.is_object() ? reply.find("error") : reply.end();
         if (!reply.is_object()) {
@@ -322,6 +322,15 @@ private:
             e.at = state::stored;
             if (reply.value("duplicate", false)) ++duplicates_;
         }
+    }
+
+    /// True for {"stream":"NAME", "seq":17}, the usual reply, which needs no parser.
+    [[nodiscard]] bool acknowledges(std::string_view text) const
+    {
+        if (!text.starts_with(usual_reply_) || !text.ends_with('}')) return false;
+        const auto sequence =
+            number_in(text.substr(usual_reply_.size(), text.size() - usual_reply_.size() - 1));
+        return sequence && *sequence != 0;
     }
 
     [[nodiscard]] waybill::send_outcome outcome_of(const std::vector<entry>& all,
@@ -344,6 +353,7 @@ private:
 
     std::string stream_;
     nats_stream config_{};
+    std::string usual_reply_;  ///< Its text before the sequence number.
     std::shared_ptr<mailbox> mailbox_{};
     nats_client client_;
     natsConnection* subscribed_ = nullptr;  ///< The connection of the subscription.
