@@ -50,7 +50,7 @@ inline void expect(bool is_true, const char* text)
     if (!is_true) throw missing(text);
 }
 
-inline constexpr int turns = 7;
+inline constexpr int turns = 5;
 
 /// Events per second.
 struct rate {
@@ -89,11 +89,7 @@ public:
         }
         std::map<std::string, std::vector<double>> found;
         for (int n = 0; n != turns; ++n) {
-            for (peer& p : all_) {
-                found[p.name].push_back(p.turn(p.events));
-                std::fprintf(stderr, "TRACE %s %lu %.0f\n", p.name.c_str(), p.events,
-                             found[p.name].back());
-            }
+            for (peer& p : all_) found[p.name].push_back(p.turn(p.events));
             std::reverse(all_.begin(), all_.end());
         }
         for (auto& [name, rates] : found) {

@@ -125,8 +125,8 @@ void print_spread(const engine& e, const row& r)
     }
 }
 
-/// False if the engine was skipped.
-bool run(const engine& e, const std::string& folder, std::string& table)
+/// Prints the reason if the engine is skipped.
+void run(const engine& e, const std::string& folder, std::string& table)
 {
     const std::string name(e.name);
     try {
@@ -135,10 +135,8 @@ bool run(const engine& e, const std::string& folder, std::string& table)
         const row r = e.run(folder);
         table += line_of(e, r);
         print_spread(e, r);
-        return true;
     } catch (const std::exception& why) {
         std::printf("SKIP: %s: %s\n", name.c_str(), why.what());
-        return false;
     }
 }
 
@@ -180,6 +178,10 @@ int main_of(const std::vector<std::string>& words)
         }
         chosen.push_back(*found);
     }
+    if (!file.empty() && !chosen.empty()) {
+        std::fprintf(stderr, "--write needs all engines: leave out the names\n");
+        return 2;
+    }
     if (chosen.empty()) chosen.assign(engines.begin(), engines.end());
 
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -188,9 +190,7 @@ int main_of(const std::vector<std::string>& words)
     // PostgreSQL works as another user.
     std::filesystem::permissions(here.path(), std::filesystem::perms{0711});
     std::string table(head);
-    bool is_complete = true;
-    for (const engine& e : chosen)
-        is_complete = run(e, here.path() + "/" + std::string(e.name), table) && is_complete;
+    for (const engine& e : chosen) run(e, here.path() + "/" + std::string(e.name), table);
     std::printf("\nEvents per second in parentheses.\n\n%s", table.c_str());
     if (!file.empty()) write_into(file, table);
     return 0;
