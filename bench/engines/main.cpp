@@ -60,18 +60,18 @@ constexpr decltype(&postgresql) run_postgresql = nullptr;
 
 constexpr std::array engines{
     engine{"nats", run_nats, "nats-server and libnats-dev",
-           "nodes and leaders of a cluster are killed (nats_log.sh, nats_publisher.sh)"},
+           "nodes of a cluster are killed (nats_log.sh); the server stops responding "
+           "(nats_publisher.sh)"},
     engine{"kafka", run_kafka, "librdkafka-dev",
-           "brokers stop, leaders move, requests are refused (kafka_log.sh, "
-           "send_batches_kafka.sh)"},
+           "brokers stop, leaders move, requests fail (kafka_log.sh)"},
     engine{"rabbitmq", run_rabbitmq, "rabbitmq-server and librabbitmq-dev",
-           "the server is killed, the queue is full or deleted (send_batches_rabbitmq.sh)"},
+           "each error code has its outcome (send_batches_rabbitmq.sh)"},
     engine{"postgresql", run_postgresql, "postgresql and libpq-dev",
-           "primaries are killed, standbys promoted (postgres_pair.sh, outbox_servers.sh)"},
+           "primaries and their supervisor are killed (postgres_pair.sh)"},
     engine{"sqlite", &sqlite, "libsqlite3-dev",
-           "processes are killed at any time (reliable_consumer.sh, send_batches.sh)"},
+           "processes are killed in the middle of a batch (reliable_consumer.sh)"},
     engine{"beanstalkd", &beanstalkd, "beanstalkd",
-           "locks end, connections break, the server restarts (broker_queues.sh)"},
+           "server and workers are killed (broker_queues.sh)"},
 };
 
 /// 12,345.
