@@ -24,6 +24,8 @@ packages_probe()
         librdkafka-dev) echo "header librdkafka/rdkafka.h" ;;
         librabbitmq-dev) echo "header amqp_tcp_socket.h" ;;
         rabbitmq-server) echo "program rabbitmq-server" ;;
+        libhiredis-dev) echo "header hiredis/hiredis.h" ;;
+        redis-server) echo "program redis-server" ;;
         libpq-dev) echo "header libpq-fe.h" ;;
         libnats-dev) echo "header nats/nats.h" ;;
         libssl-dev) echo "header openssl/evp.h" ;;

@@ -245,7 +245,7 @@ public:
     {
         void* r = nullptr;
         if (redisGetReply(c_.get(), &r) == REDIS_OK) return redis_reply(r);
-        if (c_->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK))
+        if (c_->err == REDIS_ERR_IO && errno == EAGAIN)
             throw lost("no reply within " + std::to_string(patience_.count()) + " ms");
         throw lost(c_->errstr);
     }

@@ -274,7 +274,7 @@ private:
     void read_queued(std::size_t lines, std::string& refused)
     {
         std::size_t replies = 2;
-        for (std::size_t i = 0; i != lines; ++i) replies += found_[i] ? 0 : 1;
+        for (std::size_t i = 0; i != lines; ++i) replies += found_[i] ? 0U : 1U;
         for (; replies != 0; --replies) {
             const redis_reply r = client_->read();
             if (r.is_error() && refused.empty()) refused = r.text();

@@ -210,6 +210,19 @@ constexpr auto own_rabbitmq = &into_own_rabbitmq;
 constexpr opener rabbitmq = nullptr;
 constexpr destination (*own_rabbitmq)(const options&) = nullptr;
 #endif
+#ifdef WAYBILL_SEND_BATCHES_REDIS
+constexpr std::string_view redis_scheme = "redis://";
+destination opened_redis(const std::string& to, const address&)
+{
+    return into_redis(to, to.substr(redis_scheme.size()));
+}
+constexpr opener redis = &opened_redis;
+constexpr auto own_redis = &into_own_redis;
+#else
+constexpr opener redis = nullptr;
+constexpr destination (*own_redis)(const options&) = nullptr;
+#endif
+constexpr std::string_view hiredis = "it was built without hiredis (libhiredis-dev)";
 constexpr std::string_view libcurl = "it was built without libcurl (libcurl4-openssl-dev)";
 constexpr std::string_view librabbitmq = "it was built without rabbitmq-c (librabbitmq-dev)";
 constexpr std::string_view libnats = "it was built without nats.c (libnats-dev)";
@@ -224,6 +237,7 @@ constexpr std::array known{
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
     place{"rabbitmq://", "rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE", "5672", rabbitmq, librabbitmq},
+    place{"redis://", "redis://USER:PASSWORD@HOST:PORT/STREAM", "6379", redis, hiredis},
     place{"sqs:http://", "sqs:http://HOST:PORT/QUEUE-URL", "80", sqs, libcurl},
     place{"sqs:https://", "sqs:https://HOST:PORT/QUEUE-URL", "443", sqs, libcurl},
 };
@@ -231,6 +245,7 @@ constexpr std::array known{
 constexpr std::array own{
     own_place{"kafka:", mock_kafka, librdkafka, "librdkafka's mock cluster in this process"},
     own_place{"rabbitmq:", own_rabbitmq, librabbitmq, "a server that ends with this program"},
+    own_place{"redis:", own_redis, hiredis, "a server that ends with this program"},
 };
 
 constexpr std::string_view sqlite = "sqlite:";

@@ -30,8 +30,9 @@ and tells what it has learnt about it and which lines did not get in.
                      what dpkg does. Blank lines are skipped; others are sent as they are, the \r
                      of a line that ends in \r\n included
   --limit BYTES      of sqlite: and kafka: what the queue takes in a batch (default {} and
-                     1048588); of rabbitmq: what it takes in a message; of any other: what is
-                     believed at first, whatever the broker says of itself
+                     1048588); of rabbitmq: and redis: what it takes in a message (of redis:
+                     at least 1048576); of any other: what is believed at first, whatever the
+                     broker says of itself
   --items N          most lines in a batch
   --blind            believe nothing that the broker says of itself before it refuses something
   --calibration FILE what an earlier run has learnt about this broker; written at the end

@@ -47,6 +47,13 @@ template <class Engine>
 /// max_message_size.
 [[nodiscard]] destination into_own_rabbitmq(const options& o);
 
+/// server_redis.cpp: a stream. `address` is what follows the scheme.
+[[nodiscard]] destination into_redis(const std::string& to, const std::string& address);
+
+/// server_redis.cpp: a stream of a server that ends with the program. --limit is its
+/// proto-max-bulk-len, at least 1,048,576.
+[[nodiscard]] destination into_own_redis(const options& o);
+
 }  // namespace send_batches
 
 #endif  // WAYBILL_EXAMPLES_SEND_BATCHES_SERVERS_HPP
