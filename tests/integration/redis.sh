@@ -21,7 +21,10 @@ pids=()
 stop()
 {
     local pid
-    for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+    # SIGTERM, which timeout passes on. The servers end with their programs.
+    for pid in "${pids[@]}" $(cat "$work/queue.pids" 2>/dev/null); do
+        kill "$pid" 2>/dev/null || true
+    done
     wait 2>/dev/null || true
     # The servers end when their programs do, and may still write.
     rm -rf "$work" 2>/dev/null || { sleep 0.5; rm -rf "$work"; }
@@ -62,7 +65,7 @@ killed()
     local server url first second third n
     ./redis_queue server "$work/killed" >url &
     server=$!
-    echo "$server" >server.pid
+    echo "$server" >>queue.pids
     for _ in $(seq 500); do
         [ ! -s url ] || break
         sleep 0.02
@@ -73,6 +76,7 @@ killed()
     first=$!
     timeout 60 ./redis_queue work "$url" handled >second &
     second=$!
+    echo "$first" "$second" >>queue.pids
     for ((n = 0; n != kills; ++n)); do
         ./redis_queue work "$url" handled >third &
         third=$!
@@ -82,8 +86,8 @@ killed()
         kill -USR1 "$server"
         sleep "0.$((RANDOM % 3 + 1))"
     done
-    wait "$first" || return 1
-    wait "$second" || return 1
+    wait "$first" || { cat first; return 1; }
+    wait "$second" || { cat second; return 1; }
     ./redis_queue end "$url" >dead || { cat dead; return 1; }
     sed 's/^/queue: /' first second
 
@@ -117,7 +121,7 @@ timeout 120 ./redis "$work/server" "${has_program:+$program}" || fail "redis end
 wait "$conform" || { cat conform.out; fail 'the queue does not conform'; }
 wait "$killed" || { cat killed.out; fail 'the queue has lost messages'; }
 cat killed.out
-pids=("$(cat server.pid)")
+pids=()
 
 # --- send_batches --------------------------------------------------------------------------------
 

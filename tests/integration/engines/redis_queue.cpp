@@ -225,11 +225,12 @@ void work(const std::string& url, const std::string& path)
         std::this_thread::sleep_for(n % 100 == 11 && m.deliveries < 3 ? 600ms : 2ms);
         return {};
     };
-    const waybill::queue_policy policy{.lock = 500ms,
-                                       .pauses = {.base = 100ms, .cap = 500ms},
-                                       .to_settle = 100ms,
-                                       .poll_interval = 10ms,
-                                       .stop_when_empty = true};
+    const waybill::queue_policy policy{
+        .lock = 500ms,
+        .pauses = {.base = 100ms, .cap = 500ms, .spread = waybill::backoff::jitter::around},
+        .to_settle = 100ms,
+        .poll_interval = 10ms,
+        .stop_when_empty = true};
     const waybill::queue_report report = waybill::run_queue(queue, handle, policy, env);
     expect(report.end == waybill::queue_report::end_reason::empty, waybill::describe(report));
     std::printf("%s; %llu failed calls to receive, %llu to settle\n",
