@@ -10,22 +10,25 @@
 // line, SET of a marker, EXEC. It needs Redis 6.2.
 //
 //   1. A batch is stored in one transaction: all lines in their order, without other entries
-//      between them, or no line. After EXEC each line has a reply of its own.
+//      between them, or no line. Lines that are too long are left out. After EXEC each line has a
+//      reply of its own.
 //   2. The marker NAME:sent:RUN is the number of the last stored batch. It is set in the same
-//      transaction. If the reply is lost, a new connection reads it, so a repeated attempt is stored
-//      once. A late transaction of the lost connection is discarded, because it has watched the
-//      marker (WATCH), which each new connection changes.
+//      transaction. If the reply is lost, a new connection reads the marker, so a repeated attempt
+//      is stored once. A late transaction of the lost connection is discarded, because it has
+//      watched the marker (WATCH), which each new connection changes.
 //   3. An attempt number stands for one batch. Only an attempt with an unknown outcome is compared
 //      with earlier ones.
-//   4. The marker expires one day after the last batch. An object deletes its marker at its end.
+//   4. The marker expires one day after the last batch. A later repetition is stored again. An
+//      object deletes its marker at its end.
 //   5. With `appendonly yes` and `appendfsync always`, an accepted line is on the disk. A failover
 //      to a replica may lose it, because replication is asynchronous.
 //   6. An object belongs to one thread at a time.
 //
-// Explicit ids (XADD NAME 1700000000000-7) are not used to recognise repetitions. The server refuses
-// an id that is not above the last one: a second sender would block the first one, and after the
-// deletion of an entry its refusal is no proof that it was stored. SET NX for each line would cost a
-// key for each line, and MULTI cannot make an XADD depend on it.
+// Explicit ids (XADD NAME 1700000000000-7) are not used to recognise repetitions. The server
+// refuses an id that is not above the last one. So a second sender would block the first one, and a
+// refusal is no proof that the line was stored: an earlier one may have failed alone, and consumers
+// delete entries. SET NX for each line would cost a key for each line, and MULTI cannot make an
+// XADD depend on it.
 //
 // The policy for maxmemory must be noeviction. Other policies may remove markers or streams.
 //
@@ -38,7 +41,7 @@
 //                                      the sender stops; nothing is stored
 // a line longer than proto-max-bulk-len
 //                                      permanent; the other lines are stored
-// EXEC without ids (nil)               failed, transient: another connection has changed the marker
+// EXEC without ids (nil)               failed, transient: the marker was changed or has expired
 // connection lost, or no reply in 10 s, after the batch was sent
 //                                      unknown
 // no connection                        failed, infrastructure; nothing was sent
@@ -69,7 +72,7 @@ namespace engines {
 
 class redis_stream {
 public:
-    /// Other clients wait during EXEC. These limits keep that below about 20 ms.
+    /// Other clients wait during EXEC, so a batch is limited.
     static constexpr std::uint64_t max_items = 1'000;
     static constexpr std::uint64_t max_bytes = 16'777'216;
 

@@ -18,22 +18,22 @@
 //   3. A settlement is one script. It compares the consumer and the delivery count of the pending
 //      entry with those of the message. If they differ, it changes nothing and returns
 //      ownership_lost. After the end of the lock, it succeeds if no other worker has the message.
-//   4. `complete` is XACK and XDEL. `dead_letter` adds the fields reason, body and deliveries to the
-//      stream NAME:dead, in the same script as XACK and XDEL.
+//   4. `complete` is XACK and XDEL. `dead_letter` adds an entry with the fields reason, body and
+//      deliveries to the stream NAME:dead, in the same script.
 //   5. A pending message without an entry in NAME:locks, such as one that another program has read,
 //      is delivered if it has been idle for a minute when an object connects.
 //   6. `put` may store a message twice if it is repeated after a lost reply. redis_stream does not.
 //   7. A server without the append-only file forgets settlements and messages when it ends.
 //   8. An object belongs to one thread at a time. In a cluster, NAME has a hash tag: {orders}.
 //
-// XAUTOCLAIM would compare with the lock of the worker that claims, and not with that of the holder.
-// It scans all pending messages, deferred ones included. The sorted set is read in O(log n).
+// XAUTOCLAIM would compare with the lock of the worker that claims, and not with that of the
+// holder. It scans all pending messages, deferred ones included. The sorted set is read in O(log n).
 //
 // Reply                                              Fault
 // pending entry missing, or of another delivery      ownership_lost
 // NOAUTH, WRONGPASS, NOPERM, WRONGTYPE, MOVED, ASK, CROSSSLOT, unknown command
 //                                                    permanent: run_queue ends
-// NOGROUP                                            infrastructure; the next call creates the group
+// NOGROUP                                            infrastructure; the next call creates it
 // OOM, LOADING, BUSY, MISCONF, READONLY, any other   infrastructure. While maxmemory is reached,
 //                                                    only `put` and `dead_letter` are refused.
 // no connection, or no reply in 10 s                 infrastructure; the next call connects
@@ -157,8 +157,8 @@ public:
     [[nodiscard]] const std::string& consumer() const noexcept { return consumer_; }
 
 private:
-    // In all scripts: the stream, the sorted set of locks, the hash of uncounted deliveries, and the
-    // dead letters. The first argument is the consumer.
+    // Keys of all scripts: the stream, the sorted set of locks, the hash of uncounted deliveries,
+    // and the dead letters. The first argument is the consumer.
 
     /// Arguments: the lock in milliseconds. Returns the id, the body, the delivery count, and how
     /// many of the deliveries do not count.

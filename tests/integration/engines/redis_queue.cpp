@@ -2,10 +2,10 @@
 //
 // run_queue on a stream of Redis, on real servers.
 //
-//     redis_queue conform FOLDER          the conformance suites, locks of two workers, a full memory
+//     redis_queue conform FOLDER          conformance suites, locks of two workers, full memory
 //     redis_queue server FOLDER           prints the address; SIGUSR1 kills and restarts the server
 //     redis_queue put URL N               adds N messages
-//     redis_queue work URL FILE           handles messages until none is left, and adds each to FILE
+//     redis_queue work URL FILE           handles all messages, and adds each to FILE
 //     redis_queue end URL                 prints the reasons of the dead letters, and expects that
 //                                         nothing else is left
 
