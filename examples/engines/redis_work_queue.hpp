@@ -27,7 +27,7 @@
 //   8. An object belongs to one thread at a time. In a cluster, NAME has a hash tag: {orders}.
 //
 // XAUTOCLAIM would compare with the lock of the worker that claims, and not with that of the
-// holder. It scans all pending messages, deferred ones included. The sorted set is read in O(log n).
+// holder. It scans all pending messages, deferred ones included. The sorted set needs O(log n).
 //
 // Reply                                              Fault
 // pending entry missing, or of another delivery      ownership_lost
