@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// shared_key: how a request says whose it is to Azure Storage's table service.
+// shared_key: the Authorization header of a request to Azure Storage's table service.
 //
 //     const std::string date = engines::http_date(std::time(nullptr));
 //     engines::shared_key_lite("devstoreaccount1", key, date, "/devstoreaccount1/Tables")
 //
-// The answer is the value of Authorization: Shared Key Lite, an HMAC with SHA-256 over the date and
-// the path, https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key. Where
-// the account stands in the path, as at an emulator, it comes twice.
+// The result is Shared Key Lite: an HMAC with SHA-256 over the date and the path,
+// https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key. If the path begins
+// with the account, as at an emulator, the account is in the signed text twice.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SHARED_KEY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SHARED_KEY_HPP
