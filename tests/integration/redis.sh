@@ -162,7 +162,7 @@ for _ in $(seq 300); do
     sleep 0.05
 done
 sleep 0.2
-server=$(pgrep -P "$sender" redis-server || true)
+server=$(grep -l "^PPid:[[:space:]]*$sender\$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n' || true)
 [ -n "$server" ] || fail 'the server does not start'
 kill -INT "$sender"
 code=0
