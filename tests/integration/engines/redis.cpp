@@ -265,7 +265,12 @@ void test_lines(const std::string& url, const std::string& name, int count, std:
                 const std::string& label)
 {
     std::vector<std::string> lines;
-    for (int n = 0; n != count; ++n) lines.push_back("line " + std::to_string(n));
+    std::minstd_rand dice(11);
+    std::lognormal_distribution<double> bytes(5.4, 0.8);
+    for (int n = 0; n != count; ++n) {
+        lines.push_back("line " + std::to_string(n) + ' ');
+        lines.back().append(static_cast<std::size_t>(bytes(dice)), '.');
+    }
     std::atomic<bool> ended = false;
     int unknown = 0;
     int throttled = 0;
@@ -308,14 +313,22 @@ void test_lines(const std::string& url, const std::string& name, int count, std:
     if (label == "kills") check(unknown + failed > 0, "no kill meets a batch");
 }
 
+/// WAYBILL_EVENTS, or the given number.
+int lines_or(int usual)
+{
+    const char* const events = std::getenv("WAYBILL_EVENTS");
+    return events ? std::atoi(events) : usual;
+}
+
 void test_many(engines::redis_server& server)
 {
     const std::string url = server.url();
     std::minstd_rand dice(7);
+    const int many = lines_or(10'000);
     test_lines(
-        url, "killed", 10'000, 10,
+        url, "killed", many, 10,
         [&](const std::atomic<bool>& ended) {
-            for (int kills = 0; kills != 8 && !ended; ++kills) {
+            for (int kills = 0; kills <= many / 1'250 && !ended; ++kills) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(20 + dice() % 100));
                 server.kill();
                 server.restart();
@@ -323,7 +336,7 @@ void test_many(engines::redis_server& server)
         },
         "kills");
     test_lines(
-        url, "cut", 5'000, 10,
+        url, "cut", lines_or(5'000), 10,
         [&](const std::atomic<bool>& ended) {
             redis_client a = admin(url);
             while (!ended) {
@@ -333,7 +346,7 @@ void test_many(engines::redis_server& server)
         },
         "cuts");
     test_lines(
-        url, "full", 5'000, 100,
+        url, "full", lines_or(5'000), 100,
         [&](const std::atomic<bool>& ended) {
             redis_client a = admin(url);
             (void)a.ask({"CONFIG", "SET", "maxmemory", "1"});
