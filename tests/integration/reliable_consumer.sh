@@ -59,16 +59,16 @@ poisoned --workers 1 --partitions 1
 poisoned --workers 1
 poisoned
 
-# Killed with -9 until it was 200 times. A batch is where most of the time goes, so most die in one.
+# Killed with -9 at least 200 times, at least 100 times of them in a batch. The share depends on the load
+# of the machine.
 kills=0 inside=0 seed=0
-while [ $kills -lt 200 ]; do
+while [ $kills -lt 200 ] || [ $inside -lt 100 ]; do
     seed=$((seed + 1))
-    [ $seed -le 12 ] || fail "only $kills kills in 12 runs"
+    [ $seed -le 12 ] || fail "only $kills kills in 12 runs, $inside in the middle of a batch"
     runs --kill 9 --seed $seed --poison
     read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills with -9, \([0-9]*\) of them.*/\1 \2/p' "$work/out")
     kills=$((kills + k)) inside=$((inside + b))
 done
-[ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside were in the middle of a batch"
 cat "$work/out"
 
 # The whole family dies, and the next one goes on with what is there.
