@@ -84,18 +84,18 @@ private:
 /// may be a password in it.
 [[nodiscard]] inline waybill::result<any_depth, std::string> depth_from(std::string_view where)
 {
-    const auto behind = [&](std::string_view scheme) -> std::optional<std::string_view> {
+    const auto after_scheme = [&](std::string_view scheme) -> std::optional<std::string_view> {
         if (!where.starts_with(scheme)) return {};
         return where.substr(scheme.size());
     };
-    if (const auto file = behind("sqlite:"); file && !file->empty()) {
+    if (const auto file = after_scheme("sqlite:"); file && !file->empty()) {
         return any_depth(sqlite_depth(std::string(*file)));
     }
-    if (const auto rest = behind("beanstalkd://")) {
+    if (const auto rest = after_scheme("beanstalkd://")) {
         const auto a = address_in(*rest, "11300");
         if (a && a->path.size() == 1) return any_depth(beanstalkd_depth(a->at, a->path[0]));
     }
-    if (const auto rest = behind("nats://")) {
+    if (const auto rest = after_scheme("nats://")) {
         const auto a = address_in(*rest, "4222");
 #ifdef WAYBILL_ENGINES_NATS
         if (a && a->path.size() == 2) return any_depth(nats_depth(a->at, a->path[0], a->path[1]));
@@ -108,7 +108,7 @@ private:
     }
 #ifdef WAYBILL_ENGINES_CURL
     for (const bool tls : {false, true}) {
-        const auto rest = behind(tls ? "rabbitmq+https://" : "rabbitmq://");
+        const auto rest = after_scheme(tls ? "rabbitmq+https://" : "rabbitmq://");
         if (!rest) continue;
         auto a = address_in(*rest, tls ? "15671" : "15672");
         if (a && a->at.user.empty()) a->at.user = a->at.password = "guest";
@@ -118,7 +118,7 @@ private:
         }
     }
 #else
-    if (behind("rabbitmq://") || behind("rabbitmq+https://")) {
+    if (after_scheme("rabbitmq://") || after_scheme("rabbitmq+https://")) {
         return waybill::unexpected(
             std::string("RabbitMQ: it was built without libcurl (libcurl4-openssl-dev)"));
     }

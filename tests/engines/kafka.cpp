@@ -175,7 +175,7 @@ void too_large(const std::vector<std::string>& events)
                " event too large");
 }
 
-/// What the members of the group have handled and not committed.
+/// Events that members of the group have handled and not committed.
 class members {
 public:
     members(const engines::kafka_mock& cluster, const std::vector<std::string>& events)

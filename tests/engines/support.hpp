@@ -140,7 +140,7 @@ inline void report_line(const std::string& fault, std::size_t events, clock::tim
     std::fflush(stdout);
 }
 
-/// What an engine and its adapter promise about the order and the number of arrivals.
+/// The promise of an engine and its adapter: the order and the number of arrivals.
 struct promise {
     std::uint64_t max_repeated = 0;  ///< Duplicates that were reported as possible.
     bool ordered = true;             ///< First arrivals of a key are in order.

@@ -284,7 +284,7 @@ void keys()
     score.expect("a place", "good", engines::azure_table_at("127.0.0.1/a/bcd").value().port, "10002");
 }
 
-/// What a connection string becomes: "scheme host port root account", or the error.
+/// The parts of a connection string, "scheme host port root account", or the error.
 std::string place_of(std::string_view connection, std::string_view table = "letters")
 {
     const auto p = engines::azure_table_of_connection(connection, table);
