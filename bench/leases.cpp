@@ -258,7 +258,7 @@ private:
         }
         const auto next = o.manager.next(now());
         cpu_ += clock::now() - begun;
-        if (const auto* w = std::get_if<waybill::wait_until>(&next)) {
+        if (const auto* w = waybill::get_if<waybill::wait_until>(&next)) {
             const std::int64_t ms = w->time.since_epoch().count() / 1'000'000 + 1;
             queue_.push({std::max(ms, now_ms_ + 1), which});
         }

@@ -144,12 +144,10 @@ struct over_sender {
                     const std::uint64_t attempt = a.attempt;
                     sender.on(waybill::batch_sender::started{attempt}, now);
                     auto outcome = publish(batch);
-                    std::visit(
-                        [&](auto& event) {
-                            event.attempt = attempt;
-                            sender.on(event, now);
-                        },
-                        outcome);
+                    waybill::match(outcome, [&](auto& event) {
+                        event.attempt = attempt;
+                        sender.on(event, now);
+                    });
                 },
                 [&](const waybill::batch_sender::report& r) {
                     auto& to = r.outcome == waybill::item_outcome::accepted ? sent : later;

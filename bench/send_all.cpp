@@ -58,7 +58,7 @@ std::uint64_t by_chunks(const std::vector<std::string>& items, sender&)
     const auto size = [](const std::string& s) { return s.size() + 60; };
     for (const auto& batch : waybill::chunk_by(items, limit, size)) {
         const auto outcome = transmit(batch);
-        if (std::holds_alternative<sender::accepted>(outcome)) sent += batch.size();
+        if (waybill::holds_alternative<sender::accepted>(outcome)) sent += batch.size();
     }
     return sent;
 }

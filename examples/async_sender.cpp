@@ -69,7 +69,7 @@ struct sending {
     asio::awaitable<void> request(std::uint64_t attempt, std::vector<message> batch)
     {
         waybill::send_outcome o = co_await to.send(std::move(batch));
-        std::visit([&](auto& e) { e.attempt = attempt, sender.on(e, clock_type::now()); }, o);
+        waybill::match(o, [&](auto& e) { e.attempt = attempt, sender.on(e, clock_type::now()); });
         wake.cancel();
     }
 

@@ -98,9 +98,9 @@ public:
     [[nodiscard]] fault send(const session_message& m)
     {
         const waybill::send_outcome sent = send(std::span(&m, 1));
-        if (const auto* f = std::get_if<waybill::batch_sender::failed>(&sent))
+        if (const auto* f = waybill::get_if<waybill::batch_sender::failed>(&sent))
             return {f->kind, f->text};
-        if (std::holds_alternative<waybill::batch_sender::accepted>(sent)) return {};
+        if (waybill::holds_alternative<waybill::batch_sender::accepted>(sent)) return {};
         return waybill::permanent("the message is too large for the queue");
     }
     /// A message with step properties. Its id is `id`, or that of its step.

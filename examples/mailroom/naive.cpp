@@ -42,7 +42,7 @@ public:
     {
         for (const std::vector<engines::message>& piece : cut(list)) {
             const waybill::send_outcome answer = queue_.enqueue(piece, [] {});
-            const auto* refused = std::get_if<waybill::batch_sender::too_large>(&answer);
+            const auto* refused = waybill::get_if<waybill::batch_sender::too_large>(&answer);
             if (!refused) {
                 progress_("accepted");
                 continue;

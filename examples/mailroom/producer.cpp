@@ -87,7 +87,7 @@ waybill::send_outcome producer::enqueue(const place& next)
         bookmark_.store(next);
         learnt_.store(sender_.learnt());
     });
-    if (const auto* refused = std::get_if<waybill::batch_sender::too_large>(&answer)) {
+    if (const auto* refused = waybill::get_if<waybill::batch_sender::too_large>(&answer)) {
         progress_(fmt::format("refused {}", refused->actual.value_or(0)));
     } else {
         progress_("accepted");

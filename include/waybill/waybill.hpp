@@ -67,6 +67,12 @@
 //
 //   core/utf8.hpp
 //     bool is_utf8(string_view text)
+//
+//   core/variant.hpp
+//     class variant
+//     bool holds_alternative(const variant<T...>& v)
+//     X* get_if(variant<T...>* v)
+//     const X* get_if(const variant<T...>* v)
 
 #ifndef WAYBILL_WAYBILL_HPP
 #define WAYBILL_WAYBILL_HPP
@@ -90,6 +96,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/core/utf8.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/lease/describe.hpp>
 #include <waybill/queue.hpp>

@@ -134,7 +134,7 @@ waybill::relay_report relay_all(outbox& rows, engines::nats_publisher& broker,
                               auto o = broker.publish(batch);
                               if (refused != nullptr &&
                                   broker.problem().find("maximum bytes") != std::string::npos &&
-                                  !std::holds_alternative<waybill::batch_sender::accepted>(o)) {
+                                  !waybill::holds_alternative<waybill::batch_sender::accepted>(o)) {
                                   ++*refused;
                               }
                               return o;

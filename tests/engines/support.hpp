@@ -225,7 +225,7 @@ sending_totals send_everything(const std::vector<std::string>& events, waybill::
                 batch_bodies.assign(batch.begin(), batch.end());
                 auto o = transmit(std::span<const std::string_view>(batch_bodies),
                                   t.rounds * 1'000'000'000 + batch.attempt());
-                if (!std::holds_alternative<waybill::batch_sender::accepted>(o)) ++t.faults;
+                if (!waybill::holds_alternative<waybill::batch_sender::accepted>(o)) ++t.faults;
                 return o;
             },
             env);

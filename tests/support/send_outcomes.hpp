@@ -12,18 +12,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <variant>
 #include <vector>
 
 #include <support/send_books.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
+#include <waybill/batch/send_outcome.hpp>
+#include <waybill/core/match.hpp>
 
 namespace send_audit {
 
-using event = std::variant<waybill::batch_sender::accepted, waybill::batch_sender::too_large,
-                           waybill::batch_sender::partial, waybill::batch_sender::throttled,
-                           waybill::batch_sender::failed, waybill::batch_sender::outcome_unknown>;
+using event = waybill::send_outcome;
 
 /// Books that are kept by what the broker answers.
 struct outcomes : books {
@@ -48,7 +47,7 @@ struct outcomes : books {
 
     void answered(const event& e, waybill::steady_time now)
     {
-        std::visit([&](const auto& x) { answer(x, now); }, e);
+        waybill::match(e, [&](const auto& x) { answer(x, now); });
     }
 
 protected:
@@ -264,7 +263,7 @@ protected:
     {
         const auto a =
             waybill::decide(policy.retry, tries, waybill::fault_kind::transient, draw, now, hint);
-        const auto* w = std::get_if<waybill::wait_until>(&a);
+        const auto* w = waybill::get_if<waybill::wait_until>(&a);
         return w ? w->time : now;
     }
 };

@@ -32,7 +32,7 @@ inline numbers items(const waybill::batch_sender::item_ranges& all)
 inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
-    const auto* send = std::get_if<waybill::batch_sender::send>(&a);
+    const auto* send = waybill::get_if<waybill::batch_sender::send>(&a);
     return send ? items(send->items) : numbers{};
 }
 
@@ -40,7 +40,7 @@ inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now 
 inline std::uint64_t attempt(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
-    const auto* send = std::get_if<waybill::batch_sender::send>(&a);
+    const auto* send = waybill::get_if<waybill::batch_sender::send>(&a);
     return send ? send->attempt : waybill::unlimited;
 }
 
@@ -50,7 +50,7 @@ inline std::vector<waybill::batch_sender::report> settle_all(waybill::batch_send
     std::vector<waybill::batch_sender::report> all;
     for (;;) {
         const auto a = s.next(zero);
-        const auto* x = std::get_if<waybill::batch_sender::report>(&a);
+        const auto* x = waybill::get_if<waybill::batch_sender::report>(&a);
         if (!x) return all;
         all.push_back(*x);
         CHECK(s.on(waybill::batch_sender::reported{x->items}, zero) ==

@@ -49,11 +49,11 @@ public:
     {
         const auto a = machine_.next(now);
         if (!(machine_.next(now) == a)) breaks("asked again it says something else");
-        if (const auto* b = std::get_if<waybill::settle_batches::settle_batch>(&a))
+        if (const auto* b = waybill::get_if<waybill::settle_batches::settle_batch>(&a))
             check_call(*b, now);
-        if (const auto* r = std::get_if<waybill::settle_batches::report>(&a)) check_report(*r, now);
-        if (const auto* w = std::get_if<waybill::wait_until>(&a)) check_wait(w->time, now);
-        if (std::holds_alternative<waybill::idle>(a)) {
+        if (const auto* r = waybill::get_if<waybill::settle_batches::report>(&a)) check_report(*r, now);
+        if (const auto* w = waybill::get_if<waybill::wait_until>(&a)) check_wait(w->time, now);
+        if (waybill::holds_alternative<waybill::idle>(a)) {
             for (const entry& e : book_) {
                 if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
             }

@@ -17,12 +17,12 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/lease/lease.hpp>
 #include <waybill/lease/lease_group.hpp>
 
@@ -417,11 +417,11 @@ struct lease_manager_types {
         friend bool operator==(const epoch_too_low&, const epoch_too_low&) = default;
     };
 
-    using lease_call = std::variant<heartbeat, leave,
+    using lease_call = waybill::variant<heartbeat, leave,
                                     list_leases, claim>;
 
     using lease_answer =
-        std::variant<heartbeat_stored, group_left,
+        waybill::variant<heartbeat_stored, group_left,
                      listed, claimed>;
 
     friend bool operator==(const lease_manager_types&, const lease_manager_types&) = default;
@@ -433,7 +433,7 @@ template <class Call>
 [[nodiscard]] bool is_result_of(const Call& reported,
                                 const std::optional<lease_manager_types::lease_call>& pending)
 {
-    const Call* const pending_call = pending ? std::get_if<Call>(&*pending) : nullptr;
+    const Call* const pending_call = pending ? waybill::get_if<Call>(&*pending) : nullptr;
     return pending_call && *pending_call == reported;
 }
 
@@ -681,7 +681,7 @@ namespace version_0_1 {
 
 class lease_manager : public lease_manager_types {
 public:
-    using action = std::variant<lease_manager::lease_call, wait_until, idle>;
+    using action = waybill::variant<lease_manager::lease_call, wait_until, idle>;
 
     explicit lease_manager(const lease_group& g)
         : group_(detail::usable(g)),
@@ -720,7 +720,7 @@ public:
 
     event_result on(const lease_manager::lease_answer& a, steady_time now)
     {
-        return std::visit([&](const auto& e) { return on(e, now); }, a);
+        return waybill::match(a, [&](const auto& e) { return on(e, now); });
     }
 
     event_result on(const heartbeat_stored& a, steady_time now)

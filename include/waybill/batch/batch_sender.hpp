@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/batch/calibration.hpp>
@@ -39,6 +38,7 @@
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -55,7 +55,7 @@ struct open_report_of;  // access for send_all
 /// batch.
 class batch_sender : public batch_sender_types {
 public:
-    using action = std::variant<send, report, replace, wait_until, idle>;
+    using action = variant<send, report, replace, wait_until, idle>;
 
     /// Starts with the knowledge of an earlier sender for the same destination. If it was learnt
     /// under other limits, the policy's limits apply, but the knowledge about items stays. An empty

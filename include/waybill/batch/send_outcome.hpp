@@ -5,18 +5,17 @@
 #ifndef WAYBILL_BATCH_SEND_OUTCOME_HPP
 #define WAYBILL_BATCH_SEND_OUTCOME_HPP
 
-#include <variant>
-
 #include <waybill/batch/sending.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
 /// The outcome of one batch. `send_all` sets the attempt number. The array of a span
 /// (`too_large::item_sizes`, `partial::failed`) must stay valid until the function is called again.
 using send_outcome =
-    std::variant<batch_sender_types::accepted, batch_sender_types::too_large,
-                 batch_sender_types::partial, batch_sender_types::throttled,
-                 batch_sender_types::failed, batch_sender_types::outcome_unknown>;
+    variant<batch_sender_types::accepted, batch_sender_types::too_large,
+            batch_sender_types::partial, batch_sender_types::throttled, batch_sender_types::failed,
+            batch_sender_types::outcome_unknown>;
 
 }  // namespace waybill::inline v0_2
 

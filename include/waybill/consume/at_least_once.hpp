@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <waybill/consume/batch_outcome.hpp>
@@ -38,6 +37,7 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -119,7 +119,7 @@ struct at_least_once_policy {
 class at_least_once_machine : public at_least_once_machine_types {
 public:
     using action =
-        std::variant<handle, write_dead_letter, decide_all_failed, commit_to, check_commit, idle>;
+        variant<handle, write_dead_letter, decide_all_failed, commit_to, check_commit, idle>;
 
     /// `events`: the number of events. If it is 0, the state machine ends at once with `empty`.
     explicit at_least_once_machine(std::uint64_t events, const at_least_once_policy& p = {})

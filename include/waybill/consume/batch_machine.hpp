@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/consume/batch_policy.hpp>
@@ -38,6 +37,7 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -49,9 +49,9 @@ class batch_run;
 class batch_machine : public batch_machine_types {
 public:
     using action =
-        std::variant<load_crash_record, shorten, begin, store_crash_record, clear_crash_record,
-                     savepoint, handle, release_savepoint, rollback_to_savepoint, write_dead_letter,
-                     decide_all_failed, advance, commit, rollback, check_commit, idle>;
+        variant<load_crash_record, shorten, begin, store_crash_record, clear_crash_record,
+                savepoint, handle, release_savepoint, rollback_to_savepoint, write_dead_letter,
+                decide_all_failed, advance, commit, rollback, check_commit, idle>;
 
     /// A batch of `events` events. `from` is the checkpoint before it, `to` the position of its
     /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of

@@ -31,11 +31,11 @@ constexpr decltype(auto) match(Variant&& action, F&&... handlers)
     static_assert(complete, "match: an action has no handler; add one for each type of action");
     if constexpr (complete) {
         all h{std::forward<F>(handlers)...};
-        using result_type = decltype(h(std::get<0>(std::forward<Variant>(action))));
+        using result_type = decltype(h(actions::template get<0>(action)));
         constexpr bool same_type = actions::template returns<all, result_type>;
         static_assert(same_type,
                       "match: the handlers return different types; return the same type");
-        if constexpr (same_type) return detail::hand_over<0>(std::forward<Variant>(action), h);
+        if constexpr (same_type) return detail::hand_over<actions, 0>(action, h);
     }
 }
 

@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/match.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/lease/detail/checked_lease_store.hpp>
 #include <waybill/lease/lease.hpp>
 
@@ -114,8 +114,8 @@ struct lease_manager_types {
         friend bool operator==(const epoch_too_low&, const epoch_too_low&) = default;
     };
 
-    using lease_call = std::variant<renew, claim, leave, list_leases>;
-    using lease_answer = std::variant<renewed, claimed, group_left, listed>;
+    using lease_call = variant<renew, claim, leave, list_leases>;
+    using lease_answer = variant<renewed, claimed, group_left, listed>;
 
     friend bool operator==(const lease_manager_types&, const lease_manager_types&) = default;
 };

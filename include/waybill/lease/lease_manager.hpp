@@ -30,11 +30,11 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/match.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/detail/held_leases.hpp>
 #include <waybill/lease/lease.hpp>
@@ -47,7 +47,7 @@ namespace waybill::inline v0_2 {
 /// The state machine of one owner: it renews, claims and gives back leases.
 class lease_manager : public lease_manager_types {
 public:
-    using action = std::variant<lease_manager::lease_call, wait_until, idle>;
+    using action = variant<lease_manager::lease_call, wait_until, idle>;
 
     explicit lease_manager(const lease_group& g)
         : group_(detail::usable(g)),
@@ -81,7 +81,7 @@ public:
     /// The result of a call. Stale if the call is not the pending one.
     event_result on(const lease_manager::lease_answer& a, steady_time now)
     {
-        return std::visit([&](const auto& e) { return on(e, now); }, a);
+        return match(a, [&](const auto& e) { return on(e, now); });
     }
 
     event_result on(const renewed& r, steady_time now)

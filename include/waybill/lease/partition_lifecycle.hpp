@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/position.hpp>
@@ -33,6 +32,7 @@
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/backoff.hpp>
 
 namespace waybill::inline v0_2 {
@@ -220,7 +220,7 @@ struct partition_lifecycle_types {
 /// The state machine of one partition: open it, process batches, save the progress, close it.
 class partition_lifecycle : public partition_lifecycle_types {
 public:
-    using action = std::variant<open, process, close, save, release, wait_until, idle>;
+    using action = variant<open, process, close, save, release, wait_until, idle>;
 
     constexpr explicit partition_lifecycle(std::uint32_t partition, const config& o = {})
         : partition_(partition), options_(o)

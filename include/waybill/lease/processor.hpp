@@ -27,12 +27,12 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/match.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/lease/lease_calls.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/lease/partition_lifecycle.hpp>
@@ -54,7 +54,7 @@ public:
     };
 
     using action =
-        std::variant<lease_manager::lease_call, open, process, close, save, wait_until, idle>;
+        variant<lease_manager::lease_call, open, process, close, save, wait_until, idle>;
 
     explicit processor(const config& c) : leases_(c.group)
     {
@@ -76,7 +76,7 @@ public:
             if (auto a = due_action(p, now, until)) return *a;
         }
         const auto leases = leases_.next(now);
-        if (const auto* w = std::get_if<wait_until>(&leases))
+        if (const auto* w = get_if<wait_until>(&leases))
             until = detail::earlier(until, w->time);
         return wait_until{until};
     }
@@ -293,7 +293,7 @@ private:
     {
         partition_lifecycle& part = lifecycles_[p];
         const auto step = part.next(now);
-        if (const auto* r = std::get_if<release>(&step)) {
+        if (const auto* r = get_if<release>(&step)) {
             (void)part.on(partition_released{p, r->epoch}, now);
         } else if (!must_give_back(p) || !part.is_idle()) {
             return;

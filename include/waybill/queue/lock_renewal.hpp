@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
@@ -35,6 +34,7 @@
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/backoff.hpp>
 
 namespace waybill::inline v0_2 {
@@ -174,7 +174,7 @@ namespace detail {
 
 class lock_renewal : public lock_renewal_types {
 public:
-    using action = std::variant<renew, wait_until, idle>;
+    using action = variant<renew, wait_until, idle>;
 
     constexpr explicit lock_renewal(const config& o = {}) noexcept : options_(o) {}
 

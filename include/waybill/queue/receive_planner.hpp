@@ -26,7 +26,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
@@ -34,6 +33,7 @@
 #include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
 #include <waybill/retry/circuit_breaker.hpp>
 
@@ -85,8 +85,8 @@ namespace waybill::inline v0_2 {
 /// as gone.
 class receive_planner : public receive_planner_types {
 public:
-    using action = std::variant<take_due_pairs, receive, receive_deferred, settle_original,
-                                settle_message, wait_until, idle>;
+    using action = variant<take_due_pairs, receive, receive_deferred, settle_original,
+                           settle_message, wait_until, idle>;
 
     explicit receive_planner(const config& o = {}) : options_(o), breaker_(o.breaker)
     {

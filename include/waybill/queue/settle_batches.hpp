@@ -28,7 +28,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
@@ -38,6 +37,7 @@
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/retry/backoff.hpp>
 
@@ -151,10 +151,10 @@ struct settle_batches_types {
     /// Returns no value for let_lock_expire, which does not call the queue.
     [[nodiscard]] static constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
     {
-        if (std::holds_alternative<complete>(s)) return settle_kind::complete;
-        if (std::holds_alternative<abandon>(s)) return settle_kind::abandon;
-        if (std::holds_alternative<defer>(s)) return settle_kind::defer;
-        if (std::holds_alternative<dead_letter_message>(s)) return settle_kind::dead_letter;
+        if (holds_alternative<complete>(s)) return settle_kind::complete;
+        if (holds_alternative<abandon>(s)) return settle_kind::abandon;
+        if (holds_alternative<defer>(s)) return settle_kind::defer;
+        if (holds_alternative<dead_letter_message>(s)) return settle_kind::dead_letter;
         return {};
     }
 
@@ -185,7 +185,7 @@ struct settle_batches_types {
 
 class settle_batches : public settle_batches_types {
 public:
-    using action = std::variant<settle_batch, report, wait_until, idle>;
+    using action = variant<settle_batch, report, wait_until, idle>;
 
     explicit settle_batches(const config& p = {}) : policy_(p)
     {
@@ -259,12 +259,13 @@ public:
     {
         std::vector<fault_kind> faults(s.items.size(), s.kind);
         // In reverse order: if `failed` contains an index twice, its first entry counts.
-        for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
-            if (f->index >= faults.size()) return event_result::invalid;
+        for (std::size_t i = s.failed.size(); i-- != 0;) {
+            const not_settled& f = s.failed[i];
+            if (f.index >= faults.size()) return event_result::invalid;
             if (s.kind != fault_kind::none) continue;
             // An entry of `failed` without a fault counts as `infrastructure`.
-            const bool has_no_fault = f->kind == fault_kind::none;
-            faults[f->index] = has_no_fault ? fault_kind::infrastructure : f->kind;
+            const bool has_no_fault = f.kind == fault_kind::none;
+            faults[f.index] = has_no_fault ? fault_kind::infrastructure : f.kind;
         }
         const std::set<std::uint64_t> distinct_items(s.items.begin(), s.items.end());
         if (distinct_items.size() != s.items.size()) return event_result::invalid;
@@ -371,19 +372,23 @@ private:
     [[nodiscard]] settle_batch most_urgent_batch(settle_kind k, steady_time now) const
     {
         std::set<const entry*, more_urgent> chosen;
+        const auto least_urgent = [&] {
+            auto last = chosen.end();
+            return *--last;
+        };
         for (const entry& e : entries_) {
             if (!is_ready(e, k, now)) continue;
             if (chosen.size() < policy_.items) {
                 chosen.insert(chosen.end(), &e);
-            } else if (more_urgent{}(&e, *chosen.rbegin())) {
-                chosen.erase(*chosen.rbegin());
+            } else if (more_urgent{}(&e, least_urgent())) {
+                chosen.erase(least_urgent());
                 chosen.insert(&e);
             }
         }
         settle_batch b{.call = next_call_, .kind = k};
         // `chosen` is ordered by urgency; a call has its messages in the order of their numbers.
         for (const entry& e : entries_) {
-            if (is_ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e))
+            if (is_ready(e, k, now) && !more_urgent{}(least_urgent(), &e))
                 b.items.push_back(e.item);
         }
         return b;

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -70,7 +70,7 @@ struct let_lock_expire {
     friend bool operator==(const let_lock_expire&, const let_lock_expire&) = default;
 };
 
-using settlement = std::variant<complete, abandon, defer, dead_letter_message, let_lock_expire>;
+using settlement = variant<complete, abandon, defer, dead_letter_message, let_lock_expire>;
 
 /// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from
 /// 1. The delivery-count of AMQP is the number of earlier deliveries: add 1 to it.

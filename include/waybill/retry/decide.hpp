@@ -14,10 +14,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/backoff.hpp>
 
 namespace waybill::inline v0_2 {
@@ -64,7 +64,7 @@ namespace detail {
     return validate(p.pauses);
 }
 
-using retry_action = std::variant<retry_now, wait_until, give_up>;
+using retry_action = variant<retry_now, wait_until, give_up>;
 
 namespace detail {
 

@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
@@ -36,6 +35,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/shared_budget.hpp>
 
@@ -108,7 +108,7 @@ struct retry_loop_types {
 
 class retry_loop : public retry_loop_types {
 public:
-    using action = std::variant<call, wait_until, done, give_up>;
+    using action = variant<call, wait_until, done, give_up>;
 
     /// The time limit starts at `now`. The policy is not validated: make<retry_loop>(policy, now)
     /// does that. If there is a budget, each retry takes a token from it and the success is
@@ -138,11 +138,11 @@ public:
         last_kind_ = a.kind;
         const retry_action decision =
             decide(policy_.retry, tries_, a.kind, pause_, a.random, now, a.retry_after);
-        const wait_until* wait = std::get_if<wait_until>(&decision);
+        const wait_until* wait = get_if<wait_until>(&decision);
         if (a.kind == fault_kind::none) {
             outcome_ = retry_outcome::succeeded;
             budget_.succeeded(now);
-        } else if (std::holds_alternative<give_up>(decision)) {
+        } else if (holds_alternative<give_up>(decision)) {
             outcome_ = detail::is_worth_a_retry(a.kind) ? retry_outcome::tries
                                                         : retry_outcome::not_retriable;
         } else if (too_late(wait != nullptr ? wait->time : now)) {

@@ -24,12 +24,12 @@
 
 #include <cstdint>
 #include <string_view>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/step.hpp>
@@ -53,7 +53,7 @@ public:
         return "running, drained, left, uncertain";
     }
 
-    using action = std::variant<pipeline_types::write_dead_letter, complete, idle>;
+    using action = variant<pipeline_types::write_dead_letter, complete, idle>;
 
     /// For one message. `deliveries`: its deliveries before the broker dead-lettered it; 0 if
     /// unknown. If the table permanently refuses the dead letter, `refused` decides: the message

@@ -28,12 +28,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/session/detail/step_in_hand.hpp>
 #include <waybill/session/pipeline_policy.hpp>
@@ -47,8 +47,8 @@ namespace waybill::inline v0_2 {
 /// The state machine for one session: it decides each call for the message in hand.
 class pipeline : public pipeline_types {
 public:
-    using action = std::variant<load_state, execute, save_state, write_dead_letter, complete,
-                                clear_state, give_back, wait_until, idle>;
+    using action = variant<load_state, execute, save_state, write_dead_letter, complete,
+                           clear_state, give_back, wait_until, idle>;
 
     explicit pipeline(const pipeline_policy& p = {}) : policy_(p) {}
 
@@ -157,11 +157,11 @@ public:
         const std::uint64_t tries = detail::saturating_add(tries_, 1);
         const retry_action decision = decide(policy_.retry, detail::clamped_tries(tries),
                                              e.reason.kind, e.random, now, e.retry_after);
-        if (std::holds_alternative<give_up>(decision)) {
+        if (holds_alternative<give_up>(decision)) {
             return fail(dead_letter_reason::exhausted, e.reason.text, tries, now);
         }
         tries_ = tries;
-        const auto* const wait = std::get_if<wait_until>(&decision);
+        const auto* const wait = get_if<wait_until>(&decision);
         const steady_time until = wait != nullptr ? wait->time : now;
         const bool too_long = until - now > policy_.max_wait_in_hand && !is_counted_already();
         if (stopping_ || too_long) return postpone(e.reason.kind, until, now);

@@ -28,7 +28,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
@@ -37,6 +36,7 @@
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/session/redrive_plan.hpp>
 
@@ -137,7 +137,7 @@ struct redrive_policy {
 /// table.
 class redrive : public redrive_types {
 public:
-    using action = std::variant<resubmit, mark_sent, remove_dead_letters, wait_until, idle>;
+    using action = variant<resubmit, mark_sent, remove_dead_letters, wait_until, idle>;
 
     /// Copies the sizes and flags of the sessions to be sent. The plan is not needed after that.
     explicit redrive(const redrive_plan& plan, const redrive_policy& p = {}) : policy_(p)
@@ -390,8 +390,8 @@ private:
         const retry_action decision =
             decide(policy_.retry, tries_, kind, middle_of_jitter, now, hint);
         not_before_ = steady_time::lowest();
-        if (const auto* wait = std::get_if<wait_until>(&decision)) not_before_ = wait->time;
-        if (std::holds_alternative<give_up>(decision)) {
+        if (const auto* wait = get_if<wait_until>(&decision)) not_before_ = wait->time;
+        if (holds_alternative<give_up>(decision)) {
             stop_reason_ = kind;
             outcome_ = redrive_outcome::stopped;
         }

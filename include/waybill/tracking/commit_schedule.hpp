@@ -26,13 +26,13 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -145,7 +145,7 @@ struct commit_schedule_types {
 
 class commit_schedule : public commit_schedule_types {
 public:
-    using action = std::variant<commit_position, wait_until, idle>;
+    using action = variant<commit_position, wait_until, idle>;
 
     /// The idle time starts at `now`.
     constexpr commit_schedule(const config& c, steady_time now) noexcept

@@ -48,15 +48,15 @@ void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t ite
     steady_time now{};
     for (std::uint64_t n = 0; n != items;) {
         const auto a = s.next(now);
-        if (const auto* x = std::get_if<batch_sender::report>(&a)) {
+        if (const auto* x = waybill::get_if<batch_sender::report>(&a)) {
             const std::uint64_t item = x->items.first;
             s.on(batch_sender::reported{x->items}, now);
             s.on(batch_sender::resumed{item * 7 % keys}, now);
-        } else if (const auto* send = std::get_if<batch_sender::send>(&a)) {
+        } else if (const auto* send = waybill::get_if<batch_sender::send>(&a)) {
             away.push_back(send->attempt);
             s.on(batch_sender::started{send->attempt}, now);
             ++sends;
-        } else if (const auto* w = std::get_if<wait_until>(&a); w && away.empty()) {
+        } else if (const auto* w = waybill::get_if<wait_until>(&a); w && away.empty()) {
             now = w->time;
         } else if (away.size() == s.policy().in_flight || (!away.empty() && n % 7 == 0)) {
             const std::uint64_t attempt = away.front();

@@ -32,9 +32,9 @@ struct answer {
     [[nodiscard]] event on(std::uint64_t attempt) const
     {
         event e = what;
-        std::visit([&](auto& x) { x.attempt = attempt; }, e);
-        if (batch_sender::partial* p = std::get_if<batch_sender::partial>(&e)) p->failed = entries;
-        if (batch_sender::too_large* r = std::get_if<batch_sender::too_large>(&e))
+        waybill::match(e, [&](auto& x) { x.attempt = attempt; });
+        if (batch_sender::partial* p = waybill::get_if<batch_sender::partial>(&e)) p->failed = entries;
+        if (batch_sender::too_large* r = waybill::get_if<batch_sender::too_large>(&e))
             r->item_sizes = sizes;
         return e;
     }
@@ -140,8 +140,8 @@ inline const std::vector<answer>& plain_answers(std::size_t items)
     std::vector<answer>& a = all[items];
     if (!a.empty()) return a;
     for (const answer& x : wide_answers(items)) {
-        const auto* yes = std::get_if<batch_sender::accepted>(&x.what);
-        const auto* no = std::get_if<batch_sender::too_large>(&x.what);
+        const auto* yes = waybill::get_if<batch_sender::accepted>(&x.what);
+        const auto* no = waybill::get_if<batch_sender::too_large>(&x.what);
         if ((yes && yes->actual) || (no && (no->actual || !x.sizes.empty()))) continue;
         a.push_back(x);
     }

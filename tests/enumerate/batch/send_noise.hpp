@@ -28,20 +28,20 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
         must(c.on(e, now) == h && c == m, what);
     };
     ignored(batch_sender::reported{{77, 1}},
-            std::holds_alternative<batch_sender::report>(a) ? event_result::invalid
+            waybill::holds_alternative<batch_sender::report>(a) ? event_result::invalid
                                                             : event_result::stale,
             "a wrong settled");
     ignored(batch_sender::input_closed{}, event_result::stale, "closed though not opened");
     ignored(batch_sender::resumed{777}, event_result::stale, "a key resumed that never was");
     for (const send_audit::audit::key& k : book.keys) {
-        if (!k.stopped() && !std::holds_alternative<batch_sender::report>(a)) {
+        if (!k.stopped() && !waybill::holds_alternative<batch_sender::report>(a)) {
             ignored(batch_sender::resumed{k.name}, event_result::stale,
                     "a key resumed that goes on");
         }
     }
-    const auto* asks = std::get_if<batch_sender::replace>(&a);
+    const auto* asks = waybill::get_if<batch_sender::replace>(&a);
     // Behind settlements there may be something to be replaced.
-    if (asks || !std::holds_alternative<batch_sender::report>(a)) {
+    if (asks || !waybill::holds_alternative<batch_sender::report>(a)) {
         ignored(batch_sender::replaced{78, 1}, asks ? event_result::invalid : event_result::stale,
                 "a wrong one replaced");
         ignored(batch_sender::not_replaced{78}, asks ? event_result::invalid : event_result::stale,
@@ -50,7 +50,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
     static const std::vector<batch_sender::entry_fault> far{{0, fault_kind::transient},
                                               {7, fault_kind::transient}};
     static const std::vector<std::uint64_t> seven(7, 10);
-    const auto offered = std::get_if<batch_sender::send>(&a);
+    const auto offered = waybill::get_if<batch_sender::send>(&a);
     for (std::uint64_t n = 0; n != book.attempts.size() + 2; ++n) {
         const bool asked_for = offered && offered->attempt == n;
         const bool open = n < book.attempts.size() && book.attempts[n].open;
@@ -64,7 +64,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
                 ignored(batch_sender::started{n}, event_result::stale, "started twice");
             continue;
         }
-        if (n >= book.attempts.size() && !std::holds_alternative<idle>(a)) continue;
+        if (n >= book.attempts.size() && !waybill::holds_alternative<idle>(a)) continue;
         ignored(batch_sender::started{n}, event_result::stale, "started what is over");
         ignored(batch_sender::accepted{n}, event_result::stale, "accepted what is over");
         ignored(batch_sender::too_large{n}, event_result::stale, "refused what is over");

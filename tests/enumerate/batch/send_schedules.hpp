@@ -183,7 +183,7 @@ private:
         const bool noise = plan_.noise == hearing::all_noise;
         auto a = noise ? asked(w, true) : w.m.next(w.now);
         for (int times = 0; const waybill::batch_sender::report* x =
-                                std::get_if<waybill::batch_sender::report>(&a);
+                                waybill::get_if<waybill::batch_sender::report>(&a);
              ++times) {
             const waybill::batch_sender::report copy = *x;
             w.a.settle(copy);
@@ -259,7 +259,7 @@ private:
 
     [[nodiscard]] bool over(const simulation& w, const typename Machine::action& a) const
     {
-        if (!std::holds_alternative<waybill::idle>(a) || !w.flushed || w.a.open != 0) return false;
+        if (!waybill::holds_alternative<waybill::idle>(a) || !w.flushed || w.a.open != 0) return false;
         return w.queued == plan_.sizes.size() && w.resumes == 0 && (!plan_.stops || w.a.stopped);
     }
 
@@ -285,7 +285,7 @@ private:
                     const waybill::batch_sender::send* sending)
     {
         for (const answer& x : answers(v.w, items)) {
-            const bool throttles = std::holds_alternative<waybill::batch_sender::throttled>(x.what);
+            const bool throttles = waybill::holds_alternative<waybill::batch_sender::throttled>(x.what);
             if (throttles && v.w.throttles == 0) continue;
             const std::int64_t sends = (sending ? 1 : 0) - (throttles ? 1 : 0);
             go(v, {x.name.c_str(), n}, sends, [&](simulation& w) {
@@ -298,7 +298,7 @@ private:
                 const event e = x.on(n);
                 w.a.answered(e, w.now);
                 const event_result h =
-                    std::visit([&](const auto& y) { return w.m.on(y, w.now); }, e);
+                    waybill::match(e, [&](const auto& y) { return w.m.on(y, w.now); });
                 must(h == event_result::applied, "an answer in time is taken");
             });
         }
@@ -310,7 +310,7 @@ private:
         by_ = {};
         const simulation& w = n.w;
         const auto a = asked(w, plan_.noise != hearing::answers);
-        const waybill::batch_sender::send* s = std::get_if<waybill::batch_sender::send>(&a);
+        const waybill::batch_sender::send* s = waybill::get_if<waybill::batch_sender::send>(&a);
         bool more = false;
         if (plan_.streaming && w.queued != plan_.sizes.size()) {
             go(n, {"queue"}, 0, [&](simulation& v) { queue_one(v); });
@@ -338,7 +338,7 @@ private:
             more = true;
         }
         if (const waybill::batch_sender::replace* r =
-                std::get_if<waybill::batch_sender::replace>(&a)) {
+                waybill::get_if<waybill::batch_sender::replace>(&a)) {
             for (const std::uint64_t bytes : plan_.replacements) {
                 go(n, {"replaced", r->item}, 0, [&](simulation& v) {
                     v.a.asked(*r);
@@ -369,7 +369,7 @@ private:
             if (plan_.at_once) answer_all(n, s->attempt, s->items.items(), s);
             return;
         }
-        if (const waybill::wait_until* wait = std::get_if<waybill::wait_until>(&a)) {
+        if (const waybill::wait_until* wait = waybill::get_if<waybill::wait_until>(&a)) {
             must(wait->time > w.now, "a wait is not over yet");
             go(n, {"wait"}, 0, [&](simulation& v) {
                 v.now = wait->time;

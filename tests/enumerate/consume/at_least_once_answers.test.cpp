@@ -55,16 +55,16 @@ public:
                 return broken_;
             }
             const auto a = machine_.next();
-            if (const auto* h = std::get_if<waybill::at_least_once_machine::handle>(&a))
+            if (const auto* h = waybill::get_if<waybill::at_least_once_machine::handle>(&a))
                 handle(h->event);
-            if (const auto* d = std::get_if<waybill::at_least_once_machine::write_dead_letter>(&a))
+            if (const auto* d = waybill::get_if<waybill::at_least_once_machine::write_dead_letter>(&a))
                 put(d->event);
-            if (const auto* q = std::get_if<waybill::at_least_once_machine::decide_all_failed>(&a))
+            if (const auto* q = waybill::get_if<waybill::at_least_once_machine::decide_all_failed>(&a))
                 ask(q->failed);
-            if (const auto* t = std::get_if<at_least_once_machine::commit_to>(&a)) commit(t->event);
-            if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a))
+            if (const auto* t = waybill::get_if<at_least_once_machine::commit_to>(&a)) commit(t->event);
+            if (waybill::holds_alternative<waybill::at_least_once_machine::check_commit>(a))
                 read_back();
-            if (std::holds_alternative<waybill::idle>(a)) breaks("idle, and it is not over");
+            if (waybill::holds_alternative<waybill::idle>(a)) breaks("idle, and it is not over");
             if (!broken_.empty()) return broken_;
         }
         return "it does not end";
@@ -161,7 +161,7 @@ private:
         machine_.on(waybill::at_least_once_machine::all_failed_decided{});
         machine_.on(waybill::at_least_once_machine::advanced{});
         machine_.on(waybill::at_least_once_machine::commit_checked{});
-        if (!(machine_ == over) || !std::holds_alternative<waybill::idle>(machine_.next()))
+        if (!(machine_ == over) || !waybill::holds_alternative<waybill::idle>(machine_.next()))
             breaks("over, and goes on");
 
         const batch_outcome end = *machine_.ended();

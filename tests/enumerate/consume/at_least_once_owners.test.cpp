@@ -106,17 +106,17 @@ private:
         }
         at_least_once_machine& m = *o.machine;
         const auto a = m.next();
-        if (const auto* h = std::get_if<waybill::at_least_once_machine::handle>(&a))
+        if (const auto* h = waybill::get_if<waybill::at_least_once_machine::handle>(&a))
             handle(o, o.first + h->event);
-        if (const auto* d = std::get_if<waybill::at_least_once_machine::write_dead_letter>(&a)) {
+        if (const auto* d = waybill::get_if<waybill::at_least_once_machine::write_dead_letter>(&a)) {
             ++times_[o.first + d->event];
             m.on(waybill::at_least_once_machine::done{});
         }
-        if (const auto* to = std::get_if<at_least_once_machine::commit_to>(&a)) {
+        if (const auto* to = waybill::get_if<at_least_once_machine::commit_to>(&a)) {
             o.to = o.first + to->event + 1;
             m.on(commit(o));
         }
-        if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a)) {
+        if (waybill::holds_alternative<waybill::at_least_once_machine::check_commit>(a)) {
             const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
             m.on(waybill::at_least_once_machine::commit_checked{
                 waybill::at_least_once_machine::classify(stored_, from, {o.to, {}}, o.epoch)});

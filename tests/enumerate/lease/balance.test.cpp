@@ -611,7 +611,7 @@ private:
         bool any = false;
         while (const auto c = m.call(now_)) {
             any = true;
-            if (const auto* claim = std::get_if<waybill::lease_manager::claim>(&*c)) {
+            if (const auto* claim = waybill::get_if<waybill::lease_manager::claim>(&*c)) {
                 for (const waybill::lease_claim& row : claim->rows) note(row, t, round, moved);
             }
             m.on(waybill::perform(store_, *c, 0.001 * static_cast<double>(dice_(1'000))), now_);

@@ -195,7 +195,7 @@ private:
         const std::vector<std::optional<std::uint64_t>> before = held(k);
         note_theft(owner, *call);
         if (x_.never_reads_again && k.stopping() &&
-            std::holds_alternative<lease_manager::list_leases>(*call))
+            waybill::holds_alternative<lease_manager::list_leases>(*call))
             f = fate::refused;
         if (f == fate::answer_late) {
             given_up_[owner] = effect(*call);
@@ -209,7 +209,7 @@ private:
     /// A lease that has not expired is claimed by another owner.
     void note_theft(std::uint32_t owner, const lease_manager::lease_call& call)
     {
-        const auto* claim = std::get_if<lease_manager::claim>(&call);
+        const auto* claim = waybill::get_if<lease_manager::claim>(&call);
         if (!claim) return;
         const auto& seen = owners_[owner].seen();
         for (const lease_claim& c : claim->rows) {
@@ -240,7 +240,7 @@ private:
         lease_manager& k = owners_[owner];
         if (x_.any_answer) relabelled(a, k.call(now_));
         // An older table is a look like any other: what has changed since is contended.
-        const bool of_a_row = !std::holds_alternative<waybill::lease_manager::listed>(a);
+        const bool of_a_row = !waybill::holds_alternative<waybill::lease_manager::listed>(a);
         const std::vector<std::optional<std::uint64_t>> before = held(k);
         if (k.on(a, now_) != waybill::event_result::stale && of_a_row && !x_.any_answer)
             breaks("an answer to what was given up is taken");
@@ -249,8 +249,8 @@ private:
     static void relabelled(waybill::lease_manager::lease_answer& a,
                            const std::optional<lease_manager::lease_call>& open)
     {
-        auto* const of_claim = std::get_if<waybill::lease_manager::claimed>(&a);
-        const auto* const claim = open ? std::get_if<lease_manager::claim>(&*open) : nullptr;
+        auto* const of_claim = waybill::get_if<waybill::lease_manager::claimed>(&a);
+        const auto* const claim = open ? waybill::get_if<lease_manager::claim>(&*open) : nullptr;
         if (of_claim && claim) of_claim->call = *claim;
     }
 
@@ -293,7 +293,7 @@ private:
         }
         if (f == fate::answer_lost) (void)effect(call);
         auto lost = tests_support::failed(call);
-        auto* const claims = std::get_if<lease_manager::claimed>(&lost);
+        auto* const claims = waybill::get_if<lease_manager::claimed>(&lost);
         if (claims && x_.of_store == flaw::swallows_errors)
             claims->answers.assign(claims->answers.size(), waybill::lease_claim::result{});
         k.on(lost, now_);
@@ -662,7 +662,7 @@ private:
     {
         const auto h = o.keeper.on(a, clock_of(o));
         if (h != waybill::event_result::stale &&
-            !std::holds_alternative<waybill::lease_manager::listed>(a))
+            !waybill::holds_alternative<waybill::lease_manager::listed>(a))
             breaks("an answer that is over is taken");
     }
 
@@ -690,7 +690,7 @@ private:
     /// later.
     void note_theft(const process& o)
     {
-        const auto* claim = std::get_if<lease_manager::claim>(&*o.in_flight);
+        const auto* claim = waybill::get_if<lease_manager::claim>(&*o.in_flight);
         if (!claim) return;
         for (const lease_claim& c : claim->rows) {
             const auto p = static_cast<std::uint32_t>(c.key.partition[0] - '0');

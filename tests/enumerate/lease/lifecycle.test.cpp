@@ -340,7 +340,7 @@ struct tries_to_save_for_ever : right {
         const partition_lifecycle before = inner;
         const event_result h = inner.on(s, now);
         if (s.kind == fault_kind::transient && h == event_result::applied &&
-            std::holds_alternative<partition_lifecycle::release>(inner.next(now))) {
+            waybill::holds_alternative<partition_lifecycle::release>(inner.next(now))) {
             inner = before;
         }
         return h;

@@ -61,12 +61,12 @@ waybill::lease_manager::lease_answer failed(const waybill::lease_manager::lease_
 
 std::vector<waybill::lease_claim> claims_in(const waybill::lease_manager::lease_call& call)
 {
-    const auto* c = std::get_if<waybill::lease_manager::claim>(&call);
+    const auto* c = waybill::get_if<waybill::lease_manager::claim>(&call);
     return c ? c->rows : std::vector<waybill::lease_claim>();
 }
 std::vector<waybill::lease_claim> claims_in(const version_0_1::lease_manager::lease_call& call)
 {
-    const auto* c = std::get_if<version_0_1::lease_manager::claim>(&call);
+    const auto* c = waybill::get_if<version_0_1::lease_manager::claim>(&call);
     return c ? std::vector{c->row} : std::vector<waybill::lease_claim>();
 }
 

@@ -153,8 +153,8 @@ private:
         steady_time until = steady_time::highest();
         for (std::size_t i = 0; i != extent_.consumers; ++i) {
             const auto a = all_of_them_[i].in.next(now());
-            if (std::holds_alternative<waybill::idle>(a)) continue;
-            const auto* w = std::get_if<waybill::wait_until>(&a);
+            if (waybill::holds_alternative<waybill::idle>(a)) continue;
+            const auto* w = waybill::get_if<waybill::wait_until>(&a);
             if (w == nullptr) ready.push_back(i);
             else
                 until = waybill::detail::earlier(until, w->time);

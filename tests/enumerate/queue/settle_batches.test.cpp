@@ -118,7 +118,7 @@ struct first_decided_first : settle_batches {
     action next(steady_time now) const
     {
         action a = settle_batches::next(now);
-        auto* const b = std::get_if<settle_batches::settle_batch>(&a);
+        auto* const b = waybill::get_if<settle_batches::settle_batch>(&a);
         if (b != nullptr && b->items.size() > most) b->items.resize(most);
         return a;
     }
@@ -170,7 +170,7 @@ std::string run(choices& c, std::uint32_t messages)
             ++decided;
         }
         const auto a = audit.next(now);
-        if (const auto* b = std::get_if<settle_batches::settle_batch>(&a)) {
+        if (const auto* b = waybill::get_if<settle_batches::settle_batch>(&a)) {
             waybill::settle_batches::batch_settled s{b->call, b->items};
             if (c.pick(2) != 0) now = now + duration::seconds(3);
             for (std::size_t i = 0; i != b->items.size(); ++i) {
@@ -180,10 +180,10 @@ std::string run(choices& c, std::uint32_t messages)
             }
             audit.answer(s, now);
         }
-        if (const auto* w = std::get_if<waybill::wait_until>(&a))
+        if (const auto* w = waybill::get_if<waybill::wait_until>(&a))
             now = decided == messages ? w->time : now + duration::seconds(1);
         if (!audit.broken().empty()) return audit.broken();
-        if (std::holds_alternative<waybill::idle>(a) && decided == messages) {
+        if (waybill::holds_alternative<waybill::idle>(a) && decided == messages) {
             return audit.unreported() == 0 ? "" : "idle, and not all are reported";
         }
     }

@@ -115,7 +115,7 @@ void test_sizes(const engines::kafka_mock& cluster)
             const std::uint64_t bound =
                 waybill::wire::kafka::batch_head + lines * engines::kafka_sender::size_of(bytes);
             const waybill::send_outcome o = s.send(bodies);
-            const auto* a = std::get_if<waybill::batch_sender::accepted>(&o);
+            const auto* a = waybill::get_if<waybill::batch_sender::accepted>(&o);
             const std::string which = std::to_string(lines) + " x " + std::to_string(bytes);
             check(a && a->actual == size, which + ": " + in_words(o));
             const std::vector<std::uint64_t> on_the_wire = requests.taken();

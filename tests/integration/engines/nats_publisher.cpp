@@ -98,11 +98,11 @@ private:
 /// "accepted", "unknown", "failed permanent", "partial 1 permanent, 2 transient"
 std::string text_of(const waybill::send_outcome& o)
 {
-    if (std::holds_alternative<sender::accepted>(o)) return "accepted";
-    if (std::holds_alternative<sender::outcome_unknown>(o)) return "unknown";
-    if (const auto* f = std::get_if<sender::failed>(&o))
+    if (waybill::holds_alternative<sender::accepted>(o)) return "accepted";
+    if (waybill::holds_alternative<sender::outcome_unknown>(o)) return "unknown";
+    if (const auto* f = waybill::get_if<sender::failed>(&o))
         return "failed " + std::string(name(f->kind));
-    const auto* p = std::get_if<sender::partial>(&o);
+    const auto* p = waybill::get_if<sender::partial>(&o);
     if (p == nullptr) return "another outcome";
     std::string text = "partial";
     for (const sender::entry_fault& e : p->failed)
@@ -164,10 +164,10 @@ void outcomes(const std::string& url, witness& w)
     for (int tries = 0; tries != 50 && !batch.empty(); ++tries) {
         const waybill::send_outcome o = many.publish(batch);
         std::vector<message> rest;
-        if (const auto* p = std::get_if<sender::partial>(&o)) {
+        if (const auto* p = waybill::get_if<sender::partial>(&o)) {
             for (const sender::entry_fault& f : p->failed) rest.push_back(batch[f.index]);
         }
-        if (!std::holds_alternative<sender::outcome_unknown>(o)) batch = rest;
+        if (!waybill::holds_alternative<sender::outcome_unknown>(o)) batch = rest;
     }
     std::string all = w.content("MANY") + ", ";
     std::uint64_t last[2]{};

@@ -95,7 +95,7 @@ void send(queue_in& q, const std::string& session, int from, int to)
                          .id = session + "/" + std::to_string(n),
                          .body = std::to_string(n)});
     }
-    check(std::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)), "a batch is accepted");
+    check(waybill::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)), "a batch is accepted");
 }
 
 // Body and delivery count, "-", or the fault.
@@ -237,7 +237,7 @@ void rest()
     check(q.send({.session = "b", .body = "x"}).ok() && q.send({.session = "b", .body = "x"}).ok() && depth(q) == 7,
           "without an id there are no duplicates");
     const auto large = q.send(std::vector<engines::session_message>{{.session = "a", .body = std::string(262'144, 'x')}});
-    check(std::holds_alternative<waybill::batch_sender::too_large>(large) && depth(q) == 7, "too large");
+    check(waybill::holds_alternative<waybill::batch_sender::too_large>(large) && depth(q) == 7, "too large");
 
     check(accept(q, l) == "a" && q.close(l, 300ms).ok(), "closed with a pause");
     queue_in other(schema);
@@ -385,7 +385,7 @@ void killed(const char* folder, const char* server)
             });
             batch.push_back(m);
         }
-        check(std::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)), "sent");
+        check(waybill::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)), "sent");
     }
     const auto start = [&] {
         const pid_t pid = fork();

@@ -73,7 +73,7 @@ engines::session_message message(const std::string& session, int n)
 
 void send(connection& c, const std::vector<engines::session_message>& batch)
 {
-    check(std::holds_alternative<waybill::batch_sender::accepted>(c.queue.send(batch)),
+    check(waybill::holds_alternative<waybill::batch_sender::accepted>(c.queue.send(batch)),
           "a batch is taken");
 }
 
@@ -276,7 +276,7 @@ void batches(connection& one)
     engines::session_message n = m;
     n.id = "a/2";
     const auto both = one.queue.send(std::vector{m, n});
-    const auto* no = std::get_if<waybill::batch_sender::too_large>(&both);
+    const auto* no = waybill::get_if<waybill::batch_sender::too_large>(&both);
     const std::uint64_t size = engines::sqlite_sessions::envelope + 2 * engines::sqlite_sessions::size_of(m);
     check(no && no->actual == size && no->limit == 262'144, "too large is refused, with the numbers");
     check(one.queue.depth() == 0, "and nothing of it is taken");
@@ -406,7 +406,7 @@ void broken(const std::string& path)
     c.db.exec("DROP TABLE messages");
     check(!c.queue.receive(l) && !c.queue.accept(), "nobody answers where there is no queue");
     const auto sent = c.queue.send(std::vector{message("a", 2)});
-    const auto* no = std::get_if<waybill::batch_sender::failed>(&sent);
+    const auto* no = waybill::get_if<waybill::batch_sender::failed>(&sent);
     check(no && no->kind == fault_kind::infrastructure && !no->text.empty(),
           "and nothing is taken");
 }

@@ -69,7 +69,7 @@ int make_queues()
     engines::database plain_db("plain.sqlite");
     engines::sqlite_queue plain(plain_db, 1'000);
     const auto o = plain.enqueue({{"", "a"}, {"", "b"}, {"", "c"}}, [] {});
-    expect(std::holds_alternative<waybill::batch_sender::accepted>(o), "a batch is taken");
+    expect(waybill::holds_alternative<waybill::batch_sender::accepted>(o), "a batch is taken");
     engines::database other("other.sqlite");
     other.exec("CREATE TABLE other (n)");
     // What is somebody else's stays as it is.

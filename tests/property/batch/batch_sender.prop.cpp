@@ -416,7 +416,7 @@ public:
             if (!a.broken.empty()) return false;
             const batch_sender::action next = s.next(now);
             if (twice) a.must(next == s.next(now), "asked again it says the same");
-            if (const auto* x = std::get_if<batch_sender::report>(&next)) {
+            if (const auto* x = waybill::get_if<batch_sender::report>(&next)) {
                 const item_range done = x->items;
                 a.settle(*x);
                 a.must(s.on(batch_sender::reported{done}, now) == event_result::applied,
@@ -434,7 +434,7 @@ public:
                 a.must((s.on(batch_sender::resumed{key}, now) == event_result::applied) ==
                            a.resume(key),
                        "resumed");
-            } else if (const auto* r = std::get_if<batch_sender::replace>(&next); r && what < 12) {
+            } else if (const auto* r = waybill::get_if<batch_sender::replace>(&next); r && what < 12) {
                 a.asked(*r);
                 const std::uint64_t n = r->item;
                 a.must(s.on(batch_sender::not_replaced{n + 1}, now) == event_result::invalid,
@@ -449,7 +449,7 @@ public:
                     a.must(s.on(batch_sender::replaced{n, bytes}, now) == event_result::applied,
                            "replaced");
                 }
-            } else if (const auto* send = std::get_if<batch_sender::send>(&next);
+            } else if (const auto* send = waybill::get_if<batch_sender::send>(&next);
                        send && what < 12) {
                 const std::uint64_t attempt = send->attempt;
                 a.sent(*send, now);
@@ -461,9 +461,9 @@ public:
                 }
             } else if (const std::uint64_t n = away(roll); n != unlimited) {
                 answer(s, n, roll, numbers, now);
-            } else if (const auto* w = std::get_if<wait_until>(&next)) {
+            } else if (const auto* w = waybill::get_if<wait_until>(&next)) {
                 now = w->time;
-            } else if (left_ == 0 && std::holds_alternative<idle>(next)) {
+            } else if (left_ == 0 && waybill::holds_alternative<idle>(next)) {
                 a.end();
                 a.must(s.finished() && s.first_open() == s.end(), "it is finished");
                 return a.broken.empty();
@@ -539,7 +539,7 @@ private:
                 break;
         }
         a.answered(e, now);
-        a.must(std::visit([&](const auto& x) { return s.on(x, now); }, e) == event_result::applied,
+        a.must(waybill::match(e, [&](const auto& x) { return s.on(x, now); }) == event_result::applied,
                "an answer in time is taken");
     }
 
@@ -603,13 +603,13 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
         for (std::uint64_t n = 0; n != 3'000;) {
             const auto a = quick.next(now);
             const auto b = slow.next(now);
-            if (const auto* x = std::get_if<batch_sender::report>(&a)) {
+            if (const auto* x = waybill::get_if<batch_sender::report>(&a)) {
                 if (same) REQUIRE(a == b);
                 both(batch_sender::reported{item_range(x->items)});
                 continue;
             }
-            const auto* send = std::get_if<batch_sender::send>(&a);
-            const auto* other = std::get_if<batch_sender::send>(&b);
+            const auto* send = waybill::get_if<batch_sender::send>(&a);
+            const auto* other = waybill::get_if<batch_sender::send>(&b);
             if (same) REQUIRE((send == nullptr) == (other == nullptr));
             if (!send) {
                 bodies.push_back(roll(50) == 0 ? roll(3'000) : roll(most_body));
@@ -684,11 +684,11 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         std::uint64_t batches = 0, said_no = 0, short_ones = 0, since = 0, last_short = 0;
         while (!s.finished()) {
             const auto next = s.next(steady_time());
-            if (const auto* x = std::get_if<batch_sender::report>(&next)) {
+            if (const auto* x = waybill::get_if<batch_sender::report>(&next)) {
                 s.on(batch_sender::reported{item_range(x->items)}, steady_time());
                 continue;
             }
-            const auto* send = std::get_if<batch_sender::send>(&next);
+            const auto* send = waybill::get_if<batch_sender::send>(&next);
             if (!send) break;
             const std::uint64_t count = send->items.items();
             const std::uint64_t first = send->items.front().first;

@@ -80,7 +80,7 @@ struct run {
         ++renewals;
         REQUIRE(machine.on(lock_renewal::renewal_started{attempt, draw(roll)}, now) ==
                 event_result::applied);
-        REQUIRE(std::holds_alternative<wait_until>(machine.next(now)));
+        REQUIRE(waybill::holds_alternative<wait_until>(machine.next(now)));
         // It gets there after a while, is done there or not, and the answer comes back or does not.
         const steady_time there = now + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
         const steady_time back = there + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
@@ -124,8 +124,8 @@ struct run {
         if (!lost && !machine.ended(now)) REQUIRE(now + machine.left(now) <= truth);
         const auto asked = machine.next(now);
         REQUIRE(asked == machine.next(now));
-        if (const auto* w = std::get_if<wait_until>(&asked)) REQUIRE(w->time > now);
-        REQUIRE(std::holds_alternative<idle>(asked) == machine.ended(now).has_value());
+        if (const auto* w = waybill::get_if<wait_until>(&asked)) REQUIRE(w->time > now);
+        REQUIRE(waybill::holds_alternative<idle>(asked) == machine.ended(now).has_value());
     }
 };
 
@@ -195,8 +195,8 @@ TEST_CASE("a renewal that is never answered is tried again before the lock runs 
         std::uint32_t started = 0;
         for (int steps = 0; steps != 9 && started != 2; ++steps) {
             const auto next = m.next(now);
-            if (const auto* w = std::get_if<wait_until>(&next)) now = w->time;
-            if (!std::holds_alternative<lock_renewal::renew>(next)) continue;
+            if (const auto* w = waybill::get_if<wait_until>(&next)) now = w->time;
+            if (!waybill::holds_alternative<lock_renewal::renew>(next)) continue;
             REQUIRE(m.on(lock_renewal::renewal_started{++started, draw(roll)}, now) ==
                     event_result::applied);
         }
@@ -237,7 +237,7 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
                 default: m.on(lock_renewal::lock_taken{lasts}, now); break;
             }
             const auto next = m.next(now);
-            if (const auto* w = std::get_if<wait_until>(&next)) REQUIRE(w->time > now);
+            if (const auto* w = waybill::get_if<wait_until>(&next)) REQUIRE(w->time > now);
             REQUIRE(m.left(now) >= duration{});
             if (end && n > 1) REQUIRE(m.ended(steady_time::lowest()) == end);
             // Only an event makes it stay so.

@@ -84,7 +84,7 @@ void settles()
             under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
         }
         const auto a = audit.next(now);
-        if (const auto* b = std::get_if<waybill::settle_batches::settle_batch>(&a)) {
+        if (const auto* b = waybill::get_if<waybill::settle_batches::settle_batch>(&a)) {
             if (*rc::gen::inRange(0, 2) == 0) {
                 audit.started(*b, now);
                 under_way.push_back(*b);
@@ -93,13 +93,13 @@ void settles()
                 audit.answer(any_answer(*b), now);
             }
         }
-        if (const auto* w = std::get_if<waybill::wait_until>(&a)) {
+        if (const auto* w = waybill::get_if<waybill::wait_until>(&a)) {
             if (left == 0 || *rc::gen::inRange(0, 2) == 0) now = w->time;
         } else if (*rc::gen::inRange(0, 4) == 0) {
             now = now + duration::seconds(*rc::gen::inRange<std::int64_t>(0, 10));
         }
         RC_ASSERT(audit.broken() == "");
-        if (left == 0 && under_way.empty() && std::holds_alternative<waybill::idle>(a)) break;
+        if (left == 0 && under_way.empty() && waybill::holds_alternative<waybill::idle>(a)) break;
     }
     RC_ASSERT(audit.unreported() == 0U);
     RC_ASSERT(audit.machine().empty());

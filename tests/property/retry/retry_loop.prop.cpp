@@ -73,8 +73,8 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
                                               duration::milliseconds(*rc::gen::inRange(-100, 400))};
             if (c.over) {
                 const retry_loop before = c.tries;
-                RC_ASSERT(!std::holds_alternative<retry_loop::call>(said));
-                RC_ASSERT(!std::holds_alternative<wait_until>(said));
+                RC_ASSERT(!waybill::holds_alternative<retry_loop::call>(said));
+                RC_ASSERT(!waybill::holds_alternative<wait_until>(said));
                 RC_ASSERT(c.tries.on(event, now) == event_result::stale);
                 RC_ASSERT(c.tries == before);
                 continue;
@@ -86,14 +86,14 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
                 RC_ASSERT(c.tries.outcome(now) == retry_loop::retry_outcome::time_limit);
                 if (*rc::gen::inRange(0, 2) == 0) continue;
                 begins = later(c.began, c.not_before);  // in time, and it ends now
-            } else if (const auto* w = std::get_if<wait_until>(&said)) {
+            } else if (const auto* w = waybill::get_if<wait_until>(&said)) {
                 RC_ASSERT(w->time > now);
                 RC_ASSERT(w->time == c.not_before);
                 if (*rc::gen::inRange(0, 2) == 0) continue;
                 begins = now = w->time;
                 latest = later(latest, now);
             }
-            RC_ASSERT(std::holds_alternative<retry_loop::call>(c.tries.next(begins)));
+            RC_ASSERT(waybill::holds_alternative<retry_loop::call>(c.tries.next(begins)));
             if (c.waited) RC_ASSERT(begins >= c.not_before);
             ++c.made;
             RC_ASSERT(c.made <= (p.retry.max_attempts == 0 ? 1 : p.retry.max_attempts));
@@ -103,14 +103,14 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
             const auto then = c.tries.next(now);
             c.over = c.tries.outcome() != retry_loop::retry_outcome::open;
             successes += event.kind == fault_kind::none;
-            RC_ASSERT(std::holds_alternative<retry_loop::done>(then) ==
+            RC_ASSERT(waybill::holds_alternative<retry_loop::done>(then) ==
                       (event.kind == fault_kind::none));
-            if (const auto* g = std::get_if<give_up>(&then)) RC_ASSERT(g->reason == event.kind);
+            if (const auto* g = waybill::get_if<give_up>(&then)) RC_ASSERT(g->reason == event.kind);
             if (!detail::is_worth_a_retry(event.kind)) RC_ASSERT(c.over);
             if (!c.over) {
                 ++retries;
                 RC_ASSERT(tokens.left() + 1 == left);
-                const auto* w = std::get_if<wait_until>(&then);
+                const auto* w = waybill::get_if<wait_until>(&then);
                 c.not_before = w != nullptr ? w->time : now;  // also if the clock goes back
                 c.waited = w != nullptr;
                 const duration after = c.not_before - c.began;

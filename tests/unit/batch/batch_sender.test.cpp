@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/held.hpp>
 #include <support/send_said.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
@@ -48,13 +49,13 @@ batch_sender with(const batch_limits& l, std::vector<std::uint64_t> sizes,
 std::optional<steady_time> waiting(const batch_sender& s, steady_time now = at(0))
 {
     const auto a = s.next(now);
-    const auto* w = std::get_if<waybill::wait_until>(&a);
+    const auto* w = waybill::get_if<waybill::wait_until>(&a);
     return w ? std::optional(w->time) : std::nullopt;
 }
 
 bool idle(const batch_sender& s, steady_time now = at(0))
 {
-    return std::holds_alternative<waybill::idle>(s.next(now));
+    return waybill::holds_alternative<waybill::idle>(s.next(now));
 }
 
 }  // namespace
@@ -74,8 +75,8 @@ TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
     batch_sender s({.limit = {.bytes = 100, .items = 3, .envelope = 10}, .linger = 50ms});
     const auto closed = [&](steady_time now) {
         const auto a = s.next(now);
-        REQUIRE(std::holds_alternative<batch_sender::send>(a));
-        const batch_sender::send send = std::get<batch_sender::send>(a);
+        REQUIRE(waybill::holds_alternative<batch_sender::send>(a));
+        const batch_sender::send send = tests_support::held<batch_sender::send>(a);
         const std::pair result(send.closed, send.bytes);
         s.on(batch_sender::accepted{send.attempt}, now);
         settle_all(s);
@@ -266,7 +267,7 @@ TEST_CASE("sender: a batch that may have arrived is repeated identically, or giv
     CHECK(waiting(s) == at(100));
     s.on(batch_sender::queued{1}, at(0));
     CHECK(sending(s, at(100)) == numbers{0, 1, 2});
-    CHECK(std::get<batch_sender::send>(s.next(at(100))).attempt == 0);
+    CHECK(tests_support::held<batch_sender::send>(s.next(at(100))).attempt == 0);
     CHECK(s.on(batch_sender::started{0}, at(100)) == event_result::applied);
     CHECK(s.on(batch_sender::started{0}, at(100)) == event_result::stale);
     CHECK(s.in_flight() == 1);
@@ -311,7 +312,7 @@ TEST_CASE("sender: a batch that may have arrived is cut again if its repetition 
     CHECK(settle_all(s).empty());
     CHECK(s.learnt().limit == 400);
     CHECK(sending(s, at(100)) == numbers{0, 1});
-    const std::uint64_t smaller = std::get<batch_sender::send>(s.next(at(100))).attempt;
+    const std::uint64_t smaller = tests_support::held<batch_sender::send>(s.next(at(100))).attempt;
     CHECK(smaller != 0);
 
     batch_sender good = s;
@@ -344,7 +345,7 @@ TEST_CASE("sender: a batch that may have arrived is cut again if its repetition 
     CHECK(waiting(again, at(100)) == at(200));
     again.on(batch_sender::too_large{smaller}, at(200));
     CHECK(sending(again, at(200)) == numbers{0});
-    const std::uint64_t alone = std::get<batch_sender::send>(again.next(at(200))).attempt;
+    const std::uint64_t alone = tests_support::held<batch_sender::send>(again.next(at(200))).attempt;
     again.on(batch_sender::too_large{alone}, at(200));
     CHECK(settle_all(again) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
@@ -361,7 +362,7 @@ TEST_CASE("sender: a batch that may have arrived is sent again if its repetition
                                                              {{2, 1}, item_outcome::in_doubt}});
     CHECK(waiting(s, at(100)) == at(300));  // the second of three attempts has failed
     CHECK(sending(s, at(300)) == numbers{1});
-    const std::uint64_t alone = std::get<batch_sender::send>(s.next(at(300))).attempt;
+    const std::uint64_t alone = tests_support::held<batch_sender::send>(s.next(at(300))).attempt;
     batch_sender good = s;
     good.on(batch_sender::accepted{alone}, at(300));
     CHECK(settle_all(good) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
@@ -450,12 +451,12 @@ TEST_CASE("sender: an answer to a batch that has changed since it was asked for 
     batch_sender s({.retry = steady_retries});
     s.on(batch_sender::queued{1}, at(0));
     s.on(batch_sender::flushed{}, at(0));
-    const std::uint64_t asked = std::get<batch_sender::send>(s.next(at(0))).attempt;
+    const std::uint64_t asked = tests_support::held<batch_sender::send>(s.next(at(0))).attempt;
     s.on(batch_sender::queued{1}, at(0));
     CHECK(sending(s) == numbers{0, 1});
     CHECK(s.on(batch_sender::accepted{asked}, at(0)) == event_result::stale);
     CHECK(settle_all(s).empty());
-    CHECK(std::get<batch_sender::send>(s.next(at(0))).attempt != asked);
+    CHECK(tests_support::held<batch_sender::send>(s.next(at(0))).attempt != asked);
     s.on(batch_sender::started{asked + 1}, at(0));
     s.on(batch_sender::queued{1}, at(0));  // once started it is what it is
     CHECK(s.on(batch_sender::accepted{asked + 1}, at(0)) == event_result::applied);
@@ -474,7 +475,7 @@ TEST_CASE("sender: one item that is too large costs its neighbours a few request
         for (; !s.finished(); ++sends) {
             settle_all(s);
             const auto next = s.next(at(0));
-            const batch_sender::send* a = std::get_if<batch_sender::send>(&next);
+            const batch_sender::send* a = waybill::get_if<batch_sender::send>(&next);
             if (!a) break;
             std::uint64_t bytes = 0;
             for (const item_range& r : a->items) {

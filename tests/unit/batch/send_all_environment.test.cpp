@@ -45,7 +45,7 @@ struct broker {
     {
         const std::size_t n = sends++;
         const send_outcome o = n < outcomes.size() ? outcomes[n] : batch_sender::accepted{};
-        if (!std::holds_alternative<batch_sender::throttled>(o))
+        if (!waybill::holds_alternative<batch_sender::throttled>(o))
             for (const std::string& s : batch) got.push_back(s);
         return o;
     }

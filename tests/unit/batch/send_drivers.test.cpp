@@ -49,7 +49,7 @@ struct event_loop {
 };
 
 using answer =
-    std::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
+    waybill::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
                  batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
 
 // It counts a header, is busy now and then, loses answers, takes some batches only to their middle,
@@ -100,12 +100,10 @@ private:
 
 void tell(batch_sender& s, std::uint64_t attempt, answer a, steady_time now)
 {
-    std::visit(
-        [&](auto& x) {
-            x.attempt = attempt;
-            CHECK(s.on(x, now) == event_result::applied);
-        },
-        a);
+    waybill::match(a, [&](auto& x) {
+        x.attempt = attempt;
+        CHECK(s.on(x, now) == event_result::applied);
+    });
 }
 
 std::vector<message> batch_of(const batch_sender::send& a, const std::vector<message>& all)

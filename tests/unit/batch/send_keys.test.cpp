@@ -182,9 +182,9 @@ TEST_CASE("sender: a million items of a million keys take a few steps each")
     std::uint64_t sends = 0;
     while (!s.finished()) {
         const auto a = s.next(now);
-        if (const auto* x = std::get_if<batch_sender::report>(&a)) {
+        if (const auto* x = waybill::get_if<batch_sender::report>(&a)) {
             s.on(batch_sender::reported{item_range(x->items)}, now);
-        } else if (const auto* send = std::get_if<batch_sender::send>(&a)) {
+        } else if (const auto* send = waybill::get_if<batch_sender::send>(&a)) {
             away.push_back(send->attempt);
             s.on(batch_sender::started{away.back()}, now);
             ++sends;

@@ -50,7 +50,7 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
     s.on(batch_sender::accepted{0, 12},
          at(0));  // and they are not: now there is room, and it waits
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted}});
-    CHECK(std::holds_alternative<idle>(s.next(at(0))));
+    CHECK(waybill::holds_alternative<idle>(s.next(at(0))));
     s.on(batch_sender::queued{10}, at(0));
     s.on(batch_sender::flushed{}, at(0));
     CHECK(asked(s).attempt == 2);
@@ -205,7 +205,7 @@ TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
     s.on(batch_sender::accepted{1}, at(0));  // so the queue is looked through from its head
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
     CHECK(!s.wants_more());
-    CHECK(std::holds_alternative<idle>(s.next(at(0))));
+    CHECK(waybill::holds_alternative<idle>(s.next(at(0))));
     // What is queued all the same is not lost: it goes once the key is free.
     s.on(batch_sender::queued(1, 9), at(0));
     CHECK(!s.wants_more());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/held.hpp>
 #include <support/send_said.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
@@ -52,7 +53,7 @@ struct line_of_items {
     {
         s.on(batch_sender::failed{.attempt = start(ms)}, at(ms));
         bool over = false;
-        while (const auto* x = std::get_if<batch_sender::report>(&(said_ = s.next(at(ms))))) {
+        while (const auto* x = waybill::get_if<batch_sender::report>(&(said_ = s.next(at(ms))))) {
             over = over || x->outcome == item_outcome::failed;
             s.on(batch_sender::reported{x->items}, at(ms));
         }
@@ -77,7 +78,7 @@ TEST_CASE("sender: two senders share a budget, and one's success is the other's 
     CHECK(tokens.left() == 1);
     for (line_of_items* l : {&a, &b}) {
         while (const auto* x =
-                   std::get_if<batch_sender::report>(&(l->said_ = l->s.next(at(180'000))))) {
+                   waybill::get_if<batch_sender::report>(&(l->said_ = l->s.next(at(180'000))))) {
             l->s.on(batch_sender::reported{x->items}, at(180'000));
         }
     }
@@ -99,8 +100,8 @@ TEST_CASE("sender: a batch takes one token, and what is unknown takes one for it
     CHECK(tokens.left() == 0);
     s.on(batch_sender::outcome_unknown{attempt(s, at(60'000))}, at(60'000));
     const auto said = s.next(at(60'000));
-    REQUIRE(std::holds_alternative<batch_sender::report>(said));
-    CHECK(std::get<batch_sender::report>(said).outcome == item_outcome::in_doubt);
+    REQUIRE(waybill::holds_alternative<batch_sender::report>(said));
+    CHECK(tests_support::held<batch_sender::report>(said).outcome == item_outcome::in_doubt);
 }
 
 TEST_CASE("sender: the retry of an item that may have arrived takes a token")
@@ -122,8 +123,8 @@ TEST_CASE("sender: the retry of an item that may have arrived takes a token")
     answer.attempt = attempt(s, at(60'000));
     CHECK(s.on(answer, at(60'000)) == event_result::applied);
     const auto said = s.next(at(60'000));
-    REQUIRE(std::holds_alternative<batch_sender::report>(said));
-    CHECK(std::get<batch_sender::report>(said).outcome == item_outcome::in_doubt);
+    REQUIRE(waybill::holds_alternative<batch_sender::report>(said));
+    CHECK(tests_support::held<batch_sender::report>(said).outcome == item_outcome::in_doubt);
 }
 
 TEST_CASE("sender: throttling and refusals for size take no token")

@@ -272,11 +272,11 @@ TEST_CASE("sender: a batch of one key says so when the next item is of another")
     std::vector<batch_close_reason> why;
     while (!s.finished()) {
         const auto a = s.next(at(0));
-        if (const auto* x = std::get_if<batch_sender::report>(&a)) {
+        if (const auto* x = waybill::get_if<batch_sender::report>(&a)) {
             s.on(batch_sender::reported{item_range(x->items)}, at(0));
             continue;
         }
-        const auto* send = std::get_if<batch_sender::send>(&a);
+        const auto* send = waybill::get_if<batch_sender::send>(&a);
         REQUIRE(send);
         sent.push_back(sending(s));
         why.push_back(send->closed);
@@ -316,7 +316,7 @@ TEST_CASE("sender: a broker that takes a batch ends a row of throttlings, whatev
         for (int i = 0; i != 3; ++i) {
             s.on(batch_sender::throttled{start(s, now)}, now);
             const auto a = s.next(now);
-            const auto* w = std::get_if<wait_until>(&a);
+            const auto* w = waybill::get_if<wait_until>(&a);
             REQUIRE(w);
             CHECK(w->time - now == duration::milliseconds(100));
             now = w->time;

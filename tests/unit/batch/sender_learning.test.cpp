@@ -307,7 +307,7 @@ TEST_CASE("sender: what is too large by its share of a sum is sent before it is 
     s.on(batch_sender::flushed{}, steady_time{});
     s.on(batch_sender::too_large{0, 9'000}, steady_time{});  // 3,000 each, on the average
     for (std::uint64_t attempt = 1; attempt != 4; ++attempt) {
-        CHECK(std::holds_alternative<batch_sender::send>(s.next(steady_time{})));
+        CHECK(waybill::holds_alternative<batch_sender::send>(s.next(steady_time{})));
         CHECK(s.on(batch_sender::accepted{attempt}, steady_time{}) == event_result::applied);
         s.on(batch_sender::reported{{attempt - 1, 1}}, steady_time{});
     }

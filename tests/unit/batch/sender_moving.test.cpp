@@ -117,11 +117,11 @@ private:
     void step()
     {
         const auto next = s_.next({});
-        if (const auto* x = std::get_if<batch_sender::report>(&next)) settle(*x);
-        if (const auto* a = std::get_if<batch_sender::send>(&next)) send(*a);
+        if (const auto* x = waybill::get_if<batch_sender::report>(&next)) settle(*x);
+        if (const auto* a = waybill::get_if<batch_sender::send>(&next)) send(*a);
         // The answers come together, once as much is in flight as may be.
         const bool most_in_flight = away_.size() == s_.policy().in_flight;
-        if (most_in_flight || std::holds_alternative<idle>(next)) answer_all();
+        if (most_in_flight || waybill::holds_alternative<idle>(next)) answer_all();
         if (result_.sends > 20 * all_.size()) FAIL("it does not end");
     }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/held.hpp>
 #include <support/send_said.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
@@ -32,14 +33,14 @@ batch_sender with(send_policy::when_too_large how, const std::vector<std::uint64
 batch_sender::replace asked(const batch_sender& s)
 {
     const auto a = s.next(now);
-    const auto* r = std::get_if<batch_sender::replace>(&a);
+    const auto* r = waybill::get_if<batch_sender::replace>(&a);
     return r ? *r : batch_sender::replace{unlimited};
 }
 
 batch_sender::report settle(batch_sender& s)
 {
     const auto a = s.next(now);
-    const auto* x = std::get_if<batch_sender::report>(&a);
+    const auto* x = waybill::get_if<batch_sender::report>(&a);
     if (!x) return {};
     const batch_sender::report copy = *x;
     CHECK(s.on(batch_sender::reported{copy.items}, now) == event_result::applied);
@@ -67,7 +68,7 @@ TEST_CASE("sender: asks for a smaller one, says how large it was, and sends noth
     CHECK(s.on(batch_sender::replaced{1, 30}, now) == event_result::applied);
     CHECK(s.on(batch_sender::replaced{1, 30}, now) == event_result::stale);
     CHECK(sending(s) == numbers{0, 1, 2});
-    CHECK(std::get<batch_sender::send>(s.next(now)).bytes == 70);
+    CHECK(tests_support::held<batch_sender::send>(s.next(now)).bytes == 70);
 
     batch_sender t = with(send_policy::when_too_large::replace, {40}, {.bytes = 100, .single = 30});
     CHECK(asked(t) == batch_sender::replace{0, 40, 30, 0});
@@ -199,7 +200,7 @@ TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an 
     CHECK(asked(s).bytes == 101);
     s.on(batch_sender::replaced{1, 20}, now);
     CHECK(sending(s) == numbers{0, 1, 2});
-    CHECK(std::get<batch_sender::send>(s.next(now)).bytes == 100);
+    CHECK(tests_support::held<batch_sender::send>(s.next(now)).bytes == 100);
 }
 
 TEST_CASE("sender: limits of nothing and of everything, with each way to be too large")

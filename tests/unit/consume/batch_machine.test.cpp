@@ -87,7 +87,7 @@ std::string told(const batch_machine& m)
         std::string operator()(const batch_machine::check_commit&) const { return "read_back"; }
         std::string operator()(const waybill::idle&) const { return "idle"; }
     };
-    return std::visit(action_name{}, m.next());
+    return waybill::match(m.next(), action_name{});
 }
 
 /// Answers each step as a good simulation would, up to (not including) the action called `stop`.
@@ -96,13 +96,13 @@ void go_to(batch_machine& m, const std::string& stop)
     for (int steps = 0; steps != 100 && told(m) != stop && told(m) != "idle"; ++steps) {
         const auto a = m.next();
         event_result h = event_result::stale;
-        if (std::holds_alternative<batch_machine::handle>(a))
+        if (waybill::holds_alternative<batch_machine::handle>(a))
             h = m.on(handled{});
-        else if (std::holds_alternative<batch_machine::advance>(a))
+        else if (waybill::holds_alternative<batch_machine::advance>(a))
             h = m.on(advanced{});
-        else if (std::holds_alternative<batch_machine::commit>(a))
+        else if (waybill::holds_alternative<batch_machine::commit>(a))
             h = m.on(committed{});
-        else if (std::holds_alternative<batch_machine::check_commit>(a))
+        else if (waybill::holds_alternative<batch_machine::check_commit>(a))
             h = m.on(loaded{});
         else h = m.on(done{});
         CHECK(h == event_result::applied);
@@ -308,15 +308,15 @@ TEST_CASE("batch_machine: without savepoints two events that fail in turns use u
     int steps = 0;
     for (; steps != 1'000 && !m.ended(); ++steps) {
         const auto a = m.next();
-        if (const auto* h = std::get_if<batch_machine::handle>(&a)) {
+        if (const auto* h = waybill::get_if<batch_machine::handle>(&a)) {
             // The first fails at every odd call, the second whenever it is reached.
             const bool fails = h->event == 1 || calls[0] % 2 == 0;
             ++calls[h->event];
             CHECK(m.on(handled{fails ? fault_kind::transient : fault_kind::none}) ==
                   event_result::applied);
-        } else if (std::holds_alternative<batch_machine::advance>(a)) {
+        } else if (waybill::holds_alternative<batch_machine::advance>(a)) {
             CHECK(m.on(advanced{}) == event_result::applied);
-        } else if (std::holds_alternative<batch_machine::commit>(a)) {
+        } else if (waybill::holds_alternative<batch_machine::commit>(a)) {
             CHECK(m.on(committed{}) == event_result::applied);
         } else {
             CHECK(m.on(done{}) == event_result::applied);

@@ -89,25 +89,25 @@ struct simulation {
         steps += told(m) + ", ";
         const auto a = m.next();
         event_result h = event_result::stale;
-        if (std::holds_alternative<batch_machine::load_crash_record>(a))
+        if (waybill::holds_alternative<batch_machine::load_crash_record>(a))
             h = m.on(waybill::batch_machine::crash_record_loaded{row, fault_kind::none, within()});
-        else if (std::holds_alternative<batch_machine::shorten>(a))
+        else if (waybill::holds_alternative<batch_machine::shorten>(a))
             h = m.on(waybill::batch_machine::shortened{{20, "20"}});
-        else if (std::holds_alternative<batch_machine::handle>(a))
+        else if (waybill::holds_alternative<batch_machine::handle>(a))
             h = m.on(each);
-        else if (std::holds_alternative<batch_machine::decide_all_failed>(a))
+        else if (waybill::holds_alternative<batch_machine::decide_all_failed>(a))
             h = m.on(waybill::batch_machine::all_failed_decided{answer});
-        else if (std::holds_alternative<batch_machine::advance>(a))
+        else if (waybill::holds_alternative<batch_machine::advance>(a))
             h = m.on(waybill::batch_machine::advanced{});
-        else if (std::holds_alternative<batch_machine::commit>(a))
+        else if (waybill::holds_alternative<batch_machine::commit>(a))
             h = m.on(waybill::batch_machine::committed{});
-        else if (std::holds_alternative<batch_machine::check_commit>(a))
+        else if (waybill::holds_alternative<batch_machine::check_commit>(a))
             h = m.on(waybill::batch_machine::loaded{checkpoint{to, 4}});
         else
             h = m.on(waybill::batch_machine::done{});
-        if (const auto* noted = std::get_if<batch_machine::store_crash_record>(&a))
+        if (const auto* noted = waybill::get_if<batch_machine::store_crash_record>(&a))
             row = noted->row;
-        if (std::holds_alternative<batch_machine::clear_crash_record>(a)) row.reset();
+        if (waybill::holds_alternative<batch_machine::clear_crash_record>(a)) row.reset();
         CHECK(h == event_result::applied);
     }
     /// Of two events, 20 and 30.

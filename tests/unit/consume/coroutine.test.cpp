@@ -113,39 +113,39 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
 
     while (!m.ended()) {
         const auto next = m.next();
-        if (std::holds_alternative<waybill::batch_machine::load_crash_record>(next)) {
+        if (waybill::holds_alternative<waybill::batch_machine::load_crash_record>(next)) {
             const auto r = co_await call{events, [&] { say("recall"); return s.load_crash_record(mine.key); }};
             waybill::batch_machine::crash_record_loaded row{r ? *r : std::nullopt, how(r), 0};
             for (const event& e : batch) {
                 if (row.found && e.sequence <= row.found->to) ++row.within;
             }
             m.on(row);
-        } else if (const auto* cut = std::get_if<waybill::batch_machine::shorten>(&next)) {
+        } else if (const auto* cut = waybill::get_if<waybill::batch_machine::shorten>(&next)) {
             to = waybill::position_of(batch[cut->events - 1]);
             m.on(waybill::batch_machine::shortened{to});
-        } else if (std::holds_alternative<waybill::batch_machine::begin>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::begin>(next)) {
             auto r = co_await call{events, [&] { say("begin"); return s.begin(); }};
             if (r) tx.emplace(*std::move(r));
             m.on(waybill::batch_machine::done{how(r)});
         } else if (const auto* note =
-                       std::get_if<waybill::batch_machine::store_crash_record>(&next)) {
+                       waybill::get_if<waybill::batch_machine::store_crash_record>(&next)) {
             const auto row = note->row;
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("note");
                                                                     return s.store_crash_record(*tx, mine.key,
                                                                                   row);
                                                                 }})});
-        } else if (std::holds_alternative<waybill::batch_machine::clear_crash_record>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::clear_crash_record>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("forget");
                                                                     return s.clear_crash_record(*tx, mine.key);
                                                                 }})});
-        } else if (std::holds_alternative<waybill::batch_machine::savepoint>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("savepoint");
                                                                     return tx->savepoint();
                                                                 }})});
-        } else if (const auto* handle = std::get_if<waybill::batch_machine::handle>(&next)) {
+        } else if (const auto* handle = waybill::get_if<waybill::batch_machine::handle>(&next)) {
             const event& e = batch[handle->event];
             const std::size_t n = handle->event;
             const auto f = co_await call{events, [&] {
@@ -155,18 +155,18 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
             }};
             reasons[n] = f.text;
             m.on(waybill::batch_machine::handled{f.kind});
-        } else if (std::holds_alternative<waybill::batch_machine::release_savepoint>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::release_savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("release");
                                                                     return tx->release_savepoint();
                                                                 }})});
-        } else if (std::holds_alternative<waybill::batch_machine::rollback_to_savepoint>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::rollback_to_savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("undo");
                                                                     return tx->rollback_to_savepoint();
                                                                 }})});
         } else if (const auto* parked =
-                       std::get_if<waybill::batch_machine::write_dead_letter>(&next)) {
+                       waybill::get_if<waybill::batch_machine::write_dead_letter>(&next)) {
             const auto letter = waybill::make_dead_letter(mine.key, batch[parked->event],
                                                           {parked->kind, reasons[parked->event]},
                                                           parked->tries, {});
@@ -174,24 +174,24 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
                                                                     say("put");
                                                                     return s.put(*tx, letter);
                                                                 }})});
-        } else if (std::holds_alternative<waybill::batch_machine::decide_all_failed>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::decide_all_failed>(next)) {
             m.on(waybill::batch_machine::all_failed_decided{
                 waybill::batch_policy::if_all_failed::go_on});
-        } else if (std::holds_alternative<waybill::batch_machine::advance>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::advance>(next)) {
             const auto r = co_await call{events, [&] {
                 say("advance");
                 return s.advance(*tx, mine.key, mine.from, to, mine.epoch);
             }};
             m.on(waybill::batch_machine::advanced{r ? *r : waybill::advance_outcome::conflict,
                                                   how(r)});
-        } else if (std::holds_alternative<waybill::batch_machine::commit>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::commit>(next)) {
             const auto r = co_await call{events, [&] { say("commit"); return tx->commit(); }};
             tx.reset();
             m.on(waybill::batch_machine::committed{r ? *r : waybill::commit_outcome::unknown});
-        } else if (std::holds_alternative<waybill::batch_machine::rollback>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::rollback>(next)) {
             tx.reset();
             m.on(waybill::batch_machine::done{});
-        } else if (std::holds_alternative<waybill::batch_machine::check_commit>(next)) {
+        } else if (waybill::holds_alternative<waybill::batch_machine::check_commit>(next)) {
             const auto r = co_await call{events, [&] { say("load"); return s.load(mine.key); }};
             m.on(waybill::batch_machine::loaded{r ? *r : std::nullopt, how(r)});
         } else {

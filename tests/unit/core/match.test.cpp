@@ -5,7 +5,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -15,7 +14,7 @@
 namespace match_test {
 
 using waybill::match;
-using action = std::variant<waybill::wait_until, waybill::idle, int>;
+using action = waybill::variant<waybill::wait_until, waybill::idle, int>;
 
 constexpr int code(const action& a)
 {
@@ -47,7 +46,7 @@ struct sum {
 template <std::size_t... N>
 constexpr bool all_are_found(std::index_sequence<N...>)
 {
-    using many = std::variant<numbered<N>...>;
+    using many = waybill::variant<numbered<N>...>;
     return ((match(many(numbered<N>{1'000}), sum{}) == N + 1'000) && ...);
 }
 template <std::size_t... Many>
@@ -62,19 +61,17 @@ static_assert(all_are_found(std::make_index_sequence<50>{}));
 
 TEST_CASE("match: finds the action at run time, too")
 {
-    using many = std::variant<numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
+    using many = waybill::variant<numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
                               numbered<5>, numbered<6>, numbered<7>, numbered<8>, numbered<9>,
                               numbered<10>, numbered<11>, numbered<12>, numbered<13>, numbered<14>,
-                              numbered<15>, numbered<16>, numbered<17>, numbered<16>>;
+                              numbered<15>, numbered<16>, numbered<17>>;
     many v;
-    v.emplace<15>(numbered<15>{100});
+    v = numbered<15>{100};
     CHECK(match(v, sum{}) == 115);
-    v.emplace<16>(numbered<16>{100});
-    CHECK(match(v, sum{}) == 116);
-    v.emplace<18>(numbered<16>{200});
-    CHECK(match(v, sum{}) == 216);
+    v = numbered<17>{100};
+    CHECK(match(v, sum{}) == 117);
     match(v, [](auto& n) { n.more = 7; });
-    CHECK(match(std::as_const(v), sum{}) == 23);
+    CHECK(match(std::as_const(v), sum{}) == 24);
     CHECK(match(std::move(v), [](auto&& n) { return std::is_rvalue_reference_v<decltype(n)>; }));
 }
 
@@ -92,17 +89,17 @@ TEST_CASE("match: the answer need not be movable")
 
 TEST_CASE("match: hands on what it was given, and what comes back")
 {
-    std::variant<std::string, int> v = std::string("abc");
+    waybill::variant<std::string, int> v = std::string("abc");
     std::string& inside = match(
         v, [](std::string& s) -> std::string& { return s; },
         [](int&) -> std::string& {
             static std::string none;
             return none;
         });
-    CHECK(&inside == &std::get<std::string>(v));
+    CHECK(&inside == waybill::get_if<std::string>(&v));
     match(
         v, [](std::string& s) { s += "d"; }, [](int&) {});
-    CHECK(std::get<std::string>(v) == "abcd");
+    CHECK(*waybill::get_if<std::string>(&v) == "abcd");
     const std::string out = match(
         std::move(v), [](std::string&& s) { return std::move(s); },
         [](int&&) { return std::string(); });
@@ -117,7 +114,7 @@ TEST_CASE("match: hands on what it was given, and what comes back")
     CHECK(match(
               std::as_const(v), [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
     CHECK(match(
-              static_cast<const std::variant<std::string, int>&&>(v),
+              static_cast<const waybill::variant<std::string, int>&&>(v),
               [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
 
     // A handler may itself be something that can only be moved.

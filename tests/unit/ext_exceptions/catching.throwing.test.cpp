@@ -15,6 +15,8 @@
 
 #include <doctest/doctest.h>
 
+#include <support/held.hpp>
+
 #include <waybill/batch/send_all.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/ext/exceptions.hpp>
@@ -197,19 +199,19 @@ TEST_CASE("send functions: unknown by default, or what classify says")
     const auto sends = [](auto... classify) {
         return catching([]() -> send_outcome { throw std::runtime_error("x"); }, classify...)();
     };
-    CHECK(std::holds_alternative<batch_sender::outcome_unknown>(sends()));
+    CHECK(waybill::holds_alternative<batch_sender::outcome_unknown>(sends()));
     const auto knows = [](const std::exception& e) {
         return batch_sender::failed{.kind = fault_kind::permanent, .text = e.what()};
     };
     const send_outcome said = sends(knows);
-    REQUIRE(std::holds_alternative<batch_sender::failed>(said));
-    CHECK(std::get<batch_sender::failed>(said).text == "x");
-    CHECK(std::holds_alternative<batch_sender::outcome_unknown>(
+    REQUIRE(waybill::holds_alternative<batch_sender::failed>(said));
+    CHECK(tests_support::held<batch_sender::failed>(said).text == "x");
+    CHECK(waybill::holds_alternative<batch_sender::outcome_unknown>(
         sends([](const std::exception&) -> send_outcome { throw 1; })));
-    CHECK(std::holds_alternative<batch_sender::outcome_unknown>(
+    CHECK(waybill::holds_alternative<batch_sender::outcome_unknown>(
         catching([]() -> send_outcome { throw 1; })()));
     // One that answers a single outcome is a send function as well.
-    CHECK(std::holds_alternative<batch_sender::accepted>(
+    CHECK(waybill::holds_alternative<batch_sender::accepted>(
         catching([] { return batch_sender::accepted{}; })()));
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("types of nested namespaces, nested types and variants")
     CHECK(printed(waybill::scaling::verdict::held) == "held");
     CHECK(printed(waybill::wire::answer::throttled) == "throttled");
     CHECK(printed(waybill::retry_action(waybill::retry_now{})) == "retry now");
-    const std::variant<waybill::idle, waybill::complete> own{waybill::complete{}};
+    const waybill::variant<waybill::idle, waybill::complete> own{waybill::complete{}};
     CHECK(printed(own) == "complete");
 }
 

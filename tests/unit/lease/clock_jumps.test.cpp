@@ -56,9 +56,9 @@ public:
     bool step(std::int64_t now, Between between)
     {
         const auto next = work.next(ours.at(now));
-        const bool waits = std::holds_alternative<waybill::wait_until>(next) ||
-                           std::holds_alternative<waybill::idle>(next);
-        if (const auto* a = std::get_if<waybill::partition_lifecycle::process>(&next)) {
+        const bool waits = waybill::holds_alternative<waybill::wait_until>(next) ||
+                           waybill::holds_alternative<waybill::idle>(next);
+        if (const auto* a = waybill::get_if<waybill::partition_lifecycle::process>(&next)) {
             untrusted = untrusted || !work.leases().trusted(a->partition, ours.at(now));
         }
         between();

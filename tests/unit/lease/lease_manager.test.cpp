@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <support/failed_call.hpp>
+#include <support/held.hpp>
 #include <support/row_leases.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -117,7 +118,7 @@ TEST_CASE("lease_manager: one round to announce itself, then read, renew and tak
     a.all(5);
     CHECK(a.keeper->held() == 2);
     CHECK(!a.keeper->balanced());  // as of the last read
-    CHECK(std::get<waybill::wait_until>(a.keeper->next(at(6))).time == at(15));
+    CHECK(tests_support::held<waybill::wait_until>(a.keeper->next(at(6))).time == at(15));
     CHECK(a.keeper->on(waybill::lease_manager::renewed{}, at(6)) == event_result::stale);
     CHECK(a.told(15) == "renew 3");
     a.go(15);
@@ -418,7 +419,7 @@ TEST_CASE("lease_manager: a round continues after the row that failed")
     CHECK(a.told(15) == "wait");
     a.go(20);
     CHECK(a.told(20) == "claim 1 epoch 1, claim 2 epoch 1, claim 0 epoch 1");
-    auto answer = std::get<claimed>(waybill::perform(store, *a.keeper->call(at(20)), 1.0));
+    auto answer = tests_support::held<claimed>(waybill::perform(store, *a.keeper->call(at(20)), 1.0));
     answer.answers[1] = waybill::unexpected(waybill::infrastructure("down"));
     answer.answers.pop_back();  // a missing answer is an error
     a.keeper->on(answer, at(20));
@@ -545,7 +546,7 @@ TEST_CASE(
     CHECK(!a.keeper->ended());
     a.fail(16, false);
     CHECK(a.told(16) == "ended");
-    CHECK(std::get_if<waybill::idle>(
+    CHECK(waybill::get_if<waybill::idle>(
               &static_cast<const lease_manager::action&>(a.keeper->next(at(16)))) != nullptr);
     CHECK(a.keeper->on(waybill::lease_manager::lease_released{0}, at(16)) == event_result::stale);
     CHECK(a.keeper->on(claimed{}, at(16)) == event_result::stale);
@@ -832,7 +833,7 @@ TEST_CASE("lease_manager: an owner that releases slowly is not stolen from")
             CHECK(a.keeper->on(lease_manager::lease_released{p}, at(now)) == event_result::stale);
         }
         const auto call = b.keeper->call(at(now));
-        if (const auto* c = call ? std::get_if<lease_manager::claim>(&*call) : nullptr) {
+        if (const auto* c = call ? waybill::get_if<lease_manager::claim>(&*call) : nullptr) {
             for (const waybill::lease_claim& row : c->rows) {
                 const auto* const seen =
                     b.keeper->seen().row_of(static_cast<std::uint32_t>(std::stoi(row.key.partition)));
@@ -875,7 +876,7 @@ TEST_CASE("lease_manager: who stops within a round goes on renewing until all is
             a.go(t);
         }
         const auto next = a.keeper->next(at(t));
-        REQUIRE(std::get<waybill::wait_until>(next).time > at(t));
+        REQUIRE(tests_support::held<waybill::wait_until>(next).time > at(t));
         CHECK(a.keeper->trusted(0, at(t)));
     }
     CHECK(calls > 20);

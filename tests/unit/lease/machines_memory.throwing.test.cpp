@@ -266,7 +266,7 @@ private:
             return h;
         }
         const auto next = calls_.next(t);
-        if (const auto* b = std::get_if<waybill::settle_batches::settle_batch>(&next)) {
+        if (const auto* b = waybill::get_if<waybill::settle_batches::settle_batch>(&next)) {
             const scarce::pause enough;
             waybill::settle_batches::batch_settled s;
             s.call = b->call;
@@ -283,7 +283,7 @@ private:
                 }
             }
             answer_ = std::move(s);
-        } else if (const auto* r = std::get_if<waybill::settle_batches::report>(&next)) {
+        } else if (const auto* r = waybill::get_if<waybill::settle_batches::report>(&next)) {
             h = calls_.on(waybill::settle_batches::reported{r->item}, t);
             const scarce::pause enough;
             ++reported[r->item];

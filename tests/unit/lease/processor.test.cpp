@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <support/failed_call.hpp>
+#include <support/held.hpp>
 #include <support/row_leases.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/lease/fenced_store.hpp>
@@ -48,8 +49,8 @@ public:
     {
         for (int n = 0; n != most; ++n) {
             const auto next = work.next(at(now));
-            if (std::holds_alternative<waybill::wait_until>(next) ||
-                std::holds_alternative<waybill::idle>(next))
+            if (waybill::holds_alternative<waybill::wait_until>(next) ||
+                waybill::holds_alternative<waybill::idle>(next))
                 return;
             waybill::match(
                 next,
@@ -175,7 +176,7 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     a.run(4, 6);
     CHECK(!a.what().empty());
     // From 39 on it does not know; the store is slow to answer what it asked for at 12.
-    const auto call = std::get<waybill::lease_manager::lease_call>(a.work.next(at(12)));
+    const auto call = tests_support::held<waybill::lease_manager::lease_call>(a.work.next(at(12)));
     const auto answer = waybill::perform(store, call, 0.0);
     a.work.on(answer, at(60));
     CHECK(a.what().empty());
@@ -216,11 +217,11 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
         a.run(4);
         a.what();
         const auto next_call = [&] {
-            return std::get<waybill::lease_manager::lease_call>(a.work.next(at(14)));
+            return tests_support::held<waybill::lease_manager::lease_call>(a.work.next(at(14)));
         };
         a.work.on(waybill::perform(store, next_call(), 0.0), at(14));
         const auto renewal = next_call();
-        REQUIRE(std::holds_alternative<waybill::lease_manager::claim>(renewal));
+        REQUIRE(waybill::holds_alternative<waybill::lease_manager::claim>(renewal));
         if (effect) (void)waybill::perform(store, renewal, 0.0);
         a.work.on(tests_support::failed(renewal), at(14));
         const std::int64_t now = 15;

@@ -92,7 +92,7 @@ constexpr bool renews(const lock_renewal& m, duration now, std::uint32_t attempt
 
 constexpr bool rests(const lock_renewal& m, duration now)
 {
-    return std::holds_alternative<idle>(m.next(at(now)));
+    return waybill::holds_alternative<idle>(m.next(at(now)));
 }
 
 // Before there is a lock.

@@ -52,8 +52,8 @@ struct broker {
         const waybill::send_outcome o =
             sends < outcomes.size() ? outcomes[sends] : batch_sender::accepted{};
         ++sends;
-        const bool arrives = std::holds_alternative<batch_sender::accepted>(o) ||
-                             std::holds_alternative<batch_sender::outcome_unknown>(o);
+        const bool arrives = waybill::holds_alternative<batch_sender::accepted>(o) ||
+                             waybill::holds_alternative<batch_sender::outcome_unknown>(o);
         for (const auto& m : batch) {
             if (arrives) got.push_back(m.id);
         }

@@ -8,6 +8,8 @@
 #include <string>
 #include <variant>
 
+#include <support/held.hpp>
+
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>
 
@@ -231,19 +233,19 @@ TEST_CASE("settle: every policy, every fault, every delivery")
                     for (const fault_kind how : all_faults) {
                         const auto s = settle(p, {.count = count, .tries = tries}, how, 0.5, now);
                         ++cases;
-                        CHECK(std::holds_alternative<waybill::complete>(s) ==
+                        CHECK(waybill::holds_alternative<waybill::complete>(s) ==
                               (how == fault_kind::none));
-                        if (std::holds_alternative<waybill::defer>(s)) CHECK(p.can_defer);
-                        const bool parks = std::holds_alternative<waybill::dead_letter_message>(s);
+                        if (waybill::holds_alternative<waybill::defer>(s)) CHECK(p.can_defer);
+                        const bool parks = waybill::holds_alternative<waybill::dead_letter_message>(s);
                         if (how == fault_kind::permanent) CHECK(parks);
                         if (parks && how != fault_kind::permanent && how != fault_kind::transient) {
                             CHECK(count >= p.max_deliveries);
                         }
                         if (count < p.max_deliveries) continue;
-                        if (const auto* a = std::get_if<waybill::abandon>(&s))
+                        if (const auto* a = waybill::get_if<waybill::abandon>(&s))
                             CHECK((!a->failed && !p.release_counts));
-                        if (std::holds_alternative<waybill::defer>(s)) CHECK(p.defer_renews);
-                        if (const auto* l = std::get_if<waybill::let_lock_expire>(&s))
+                        if (waybill::holds_alternative<waybill::defer>(s)) CHECK(p.defer_renews);
+                        if (const auto* l = waybill::get_if<waybill::let_lock_expire>(&s))
                             CHECK(l->reason == let_lock_expire::cause::lock_lost);
                     }
                 }
@@ -269,7 +271,7 @@ TEST_CASE("settle: the reason says what is used up, and is cut between character
 TEST_CASE("settle: a reason names its limit, and a permanent fault is not named twice")
 {
     const auto reason = [](const settlement& s, const char* why) {
-        return waybill::describe(std::get<waybill::dead_letter_message>(s), why);
+        return waybill::describe(tests_support::held<waybill::dead_letter_message>(s), why);
     };
     CHECK(reason(after(1, fault_kind::permanent), "550 no such user") ==
           "permanent: 550 no such user");
@@ -288,9 +290,9 @@ duration dead_lettered_after(const settle_policy& p, fault_kind how, double draw
     wall_time at{};
     for (std::uint64_t count = 1; count != 1'000'000; ++count) {
         const auto s = settle(p, {.count = count, .lock_left = lock}, how, draw, at);
-        if (std::holds_alternative<waybill::dead_letter_message>(s)) return at - wall_time{};
-        if (std::holds_alternative<waybill::let_lock_expire>(s)) at = at + lock;
-        if (const auto* d = std::get_if<waybill::defer>(&s)) at = std::max(at, d->until);
+        if (waybill::holds_alternative<waybill::dead_letter_message>(s)) return at - wall_time{};
+        if (waybill::holds_alternative<waybill::let_lock_expire>(s)) at = at + lock;
+        if (const auto* d = waybill::get_if<waybill::defer>(&s)) at = std::max(at, d->until);
     }
     return duration::highest();
 }
@@ -483,7 +485,7 @@ TEST_CASE("settle: an outage as long as check reports dead-letters no message, a
                 const auto s = settle(
                     r.policy, {.count = count, .outage_deliveries = r.counted ? count - 1 : 0},
                     fault_kind::infrastructure, 0.5, now);
-                dead = std::holds_alternative<waybill::dead_letter_message>(s);
+                dead = waybill::holds_alternative<waybill::dead_letter_message>(s);
                 at = at + duration::seconds(90);
             }
             // The first delivery after the outage still has a try.

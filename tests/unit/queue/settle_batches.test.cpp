@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include <support/held.hpp>
+
 #include <waybill/queue/settle_batches.hpp>
 
 namespace settle_batch_test {
@@ -211,9 +213,9 @@ TEST_CASE("settle_batches: where more are ready than a call can have, those whos
     m.on(batch_settled{1, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}, at(1));
     m.on(batch_settled{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(1));
     std::uint64_t told = 0;
-    for (auto a = m.next(at(1)); std::holds_alternative<settle_batches::report>(a);
+    for (auto a = m.next(at(1)); waybill::holds_alternative<settle_batches::report>(a);
          a = m.next(at(1))) {
-        const auto r = std::get<settle_batches::report>(a);
+        const auto r = tests_support::held<settle_batches::report>(a);
         CHECK(r.outcome == settle_batches::settle_outcome::done);
         ++told;
         m.on(reported{r.item}, at(1));
@@ -273,7 +275,7 @@ TEST_CASE("settle_batches: an answer about very many is no slower for each")
     constexpr std::uint64_t many = 500'000;
     settle_batches m({.items = waybill::detail::highest_size, .tries = 1});
     for (std::uint64_t i = 0; i != many; ++i) m.on(decided{}, at(0));
-    const auto b = std::get<settle_batches::settle_batch>(m.next(at(0)));
+    const auto b = tests_support::held<settle_batches::settle_batch>(m.next(at(0)));
     REQUIRE(b.items.size() == many);
     batch_settled s{b.call, b.items};
     for (std::uint64_t i = 0; i != many; ++i) s.failed.push_back({i, fault_kind::permanent});

@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include <support/held.hpp>
+
 #include <waybill/batch.hpp>
 #include <waybill/wire.hpp>
 
@@ -238,12 +240,12 @@ TEST_CASE("guide of wire: codes and texts of refusals")
         "currently allowed on the link.");
     CHECK(large == waybill::send_outcome(
                        waybill::batch_sender::too_large{.actual = 300'574, .limit = 262'144}));
-    CHECK(std::holds_alternative<waybill::batch_sender::outcome_unknown>(
+    CHECK(waybill::holds_alternative<waybill::batch_sender::outcome_unknown>(
         outcome_of("com.microsoft:timeout", "")));
-    CHECK(std::holds_alternative<waybill::batch_sender::outcome_unknown>(
+    CHECK(waybill::holds_alternative<waybill::batch_sender::outcome_unknown>(
         outcome_of("not in the table", "")));
     const auto missing = outcome_of("amqp:not-found", "");
-    CHECK(std::get<waybill::batch_sender::failed>(missing).kind ==
+    CHECK(tests_support::held<waybill::batch_sender::failed>(missing).kind ==
           waybill::fault_kind::infrastructure);
 }
 

@@ -63,7 +63,7 @@ static_assert(after(3, fault_kind::transient, 1ms) ==
 // Most: 0 reads as 1, and the largest number does not wrap.
 constexpr bool gives_up(std::uint32_t most, std::uint32_t tries)
 {
-    return std::holds_alternative<waybill::give_up>(
+    return waybill::holds_alternative<waybill::give_up>(
         decide({.max_attempts = most}, tries, fault_kind::transient, 0.5, now));
 }
 static_assert(gives_up(0, 1) && gives_up(1, 1) && !gives_up(2, 1));

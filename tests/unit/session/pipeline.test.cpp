@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include <support/held.hpp>
+
 #include <waybill/core/match.hpp>
 #include <waybill/session/pipeline.hpp>
 
@@ -67,10 +69,10 @@ pipeline held(const pipeline_policy& p, state_read how = state_read::absent,
               session_progress found = {})
 {
     pipeline pipe(p);
-    CHECK(std::holds_alternative<pipeline::load_state>(pipe.next(at(0))));
+    CHECK(waybill::holds_alternative<pipeline::load_state>(pipe.next(at(0))));
     CHECK(pipe.on(waybill::pipeline::state_loaded{how, std::move(found)}, at(0)) ==
           event_result::applied);
-    CHECK(std::holds_alternative<waybill::idle>(pipe.next(at(0))));
+    CHECK(waybill::holds_alternative<waybill::idle>(pipe.next(at(0))));
     return pipe;
 }
 
@@ -965,11 +967,11 @@ TEST_CASE("pipeline, independent: a letter says that its session goes on, and th
     pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
     receives(pipe, message(2));
     runs(pipe, waybill::permanent("no"));
-    CHECK(std::get<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
+    CHECK(tests_support::held<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
     pipe = held(quick());
     receives(pipe, message(2));
     saves(pipe);
-    CHECK(!std::get<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
+    CHECK(!tests_support::held<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
 
     // Parked and counted, and not complete: again and again. It is still one of those behind.
     session_progress found = done_up_to(3);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+#include <support/held.hpp>
+
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
 
@@ -250,10 +252,10 @@ TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redr
 TEST_CASE("dead_letter_import: the letter first, then the message")
 {
     const auto parks = [](const waybill::dead_letter_import& d) {
-        return std::holds_alternative<waybill::pipeline::write_dead_letter>(d.next({}));
+        return waybill::holds_alternative<waybill::pipeline::write_dead_letter>(d.next({}));
     };
     const auto completes = [](const waybill::dead_letter_import& d) {
-        return std::holds_alternative<waybill::complete>(d.next({}));
+        return waybill::holds_alternative<waybill::complete>(d.next({}));
     };
     waybill::dead_letter_import d(10);
     CHECK(d.next({}) == waybill::dead_letter_import::action(waybill::pipeline::write_dead_letter{
@@ -264,7 +266,7 @@ TEST_CASE("dead_letter_import: the letter first, then the message")
     CHECK(d.on(waybill::pipeline::step_dead_lettered{}, {}) == waybill::event_result::stale);
     CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::applied);
     CHECK(d.outcome() == waybill::dead_letter_import::import_outcome::drained);
-    CHECK(std::holds_alternative<waybill::idle>(d.next({})));
+    CHECK(waybill::holds_alternative<waybill::idle>(d.next({})));
     CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::stale);
 
     waybill::dead_letter_import fails;
@@ -281,7 +283,7 @@ TEST_CASE("dead_letter_import: the letter first, then the message")
     CHECK(large.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
     CHECK(parks(large));
-    CHECK(std::get<waybill::pipeline::write_dead_letter>(large.next({})).without_body);
+    CHECK(tests_support::held<waybill::pipeline::write_dead_letter>(large.next({})).without_body);
     waybill::dead_letter_import never = large;
     CHECK(never.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <support/held.hpp>
+
 #include <waybill/batch/send_all.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/wire.hpp>
@@ -30,18 +32,18 @@ const wire::error_table* const tables[] = {
 /// The outcome that a sender should get for each answer.
 bool fits(const send_outcome& o, answer a)
 {
-    const auto* failed = std::get_if<batch_sender::failed>(&o);
+    const auto* failed = waybill::get_if<batch_sender::failed>(&o);
     switch (a) {
-        case answer::accepted: return std::holds_alternative<batch_sender::accepted>(o);
+        case answer::accepted: return waybill::holds_alternative<batch_sender::accepted>(o);
         case answer::too_large:
-        case answer::too_many: return std::holds_alternative<batch_sender::too_large>(o);
-        case answer::throttled: return std::holds_alternative<batch_sender::throttled>(o);
+        case answer::too_many: return waybill::holds_alternative<batch_sender::too_large>(o);
+        case answer::throttled: return waybill::holds_alternative<batch_sender::throttled>(o);
         case answer::transient: return failed && failed->kind == fault_kind::transient;
         case answer::permanent: return failed && failed->kind == fault_kind::permanent;
         case answer::infrastructure: return failed && failed->kind == fault_kind::infrastructure;
         case answer::ownership_lost: return failed && failed->kind == fault_kind::ownership_lost;
         case answer::outcome_unknown:
-            return std::holds_alternative<batch_sender::outcome_unknown>(o);
+            return waybill::holds_alternative<batch_sender::outcome_unknown>(o);
     }
     return false;
 }
@@ -70,7 +72,7 @@ TEST_CASE("outcome_of: a code that no table has is an unknown outcome")
 TEST_CASE("outcome_of: the text of a failure is in the report")
 {
     const send_outcome o = outcome_of(wire::azure_amqp_errors, "amqp:not-found", "no such queue");
-    const auto* failed = std::get_if<batch_sender::failed>(&o);
+    const auto* failed = waybill::get_if<batch_sender::failed>(&o);
     REQUIRE(failed);
     CHECK(failed->text == "no such queue");
 }
@@ -86,7 +88,7 @@ TEST_CASE("outcome_of: a list of the caller has priority")
 TEST_CASE("outcome_of: the pause that a service requires")
 {
     const auto pause = [](const send_outcome& o) {
-        const auto* throttled = std::get_if<batch_sender::throttled>(&o);
+        const auto* throttled = waybill::get_if<batch_sender::throttled>(&o);
         return throttled ? throttled->retry_after : duration::highest();
     };
     const duration hint = duration::seconds(7);
@@ -104,21 +106,21 @@ TEST_CASE("outcome_of: the numbers of a refusal")
         "currently allowed on the link.";
     const send_outcome o =
         outcome_of(wire::azure_amqp_errors, "amqp:link:message-size-exceeded", text);
-    const auto* refused = std::get_if<batch_sender::too_large>(&o);
+    const auto* refused = waybill::get_if<batch_sender::too_large>(&o);
     REQUIRE(refused);
     CHECK(refused->actual == 300'000);
     CHECK(refused->limit == 262'144);
 
     const send_outcome without =
         outcome_of(wire::azure_amqp_errors, "amqp:link:message-size-exceeded", "too large");
-    CHECK(std::get<batch_sender::too_large>(without) == batch_sender::too_large{});
+    CHECK(tests_support::held<batch_sender::too_large>(without) == batch_sender::too_large{});
     // Numbers of one item are not those of the batch.
     const send_outcome item =
         outcome_of(answer::too_large, "", wire::refusal_numbers{300, 200, wire::extent::item});
-    CHECK(std::get<batch_sender::too_large>(item) == batch_sender::too_large{});
+    CHECK(tests_support::held<batch_sender::too_large>(item) == batch_sender::too_large{});
     // A limit of items is none of bytes.
     const send_outcome many = outcome_of(answer::too_many, "", wire::refusal_numbers{300, 200});
-    CHECK(std::get<batch_sender::too_large>(many) == batch_sender::too_large{});
+    CHECK(tests_support::held<batch_sender::too_large>(many) == batch_sender::too_large{});
 }
 
 TEST_CASE("outcome_of: one refusal with numbers is enough for send_all")

@@ -8,8 +8,8 @@
 #define WAYBILL_BATCH_DETAIL_PACE_HPP
 
 #include <cstdint>
-#include <variant>
 
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/shared_budget.hpp>
@@ -44,7 +44,7 @@ public:
                                        duration hint) const noexcept
     {
         const retry_action a = decide(policy_, attempts, fault_kind::transient, random, now, hint);
-        const wait_until* w = std::get_if<wait_until>(&a);
+        const wait_until* w = get_if<wait_until>(&a);
         return w ? w->time : now;
     }
 

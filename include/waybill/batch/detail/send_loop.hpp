@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
-#include <variant>
 
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_outcome.hpp>
@@ -18,6 +17,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -75,10 +75,10 @@ private:
     void count(const send_outcome& o) const noexcept
     {
         send_report& r = report();
-        if (std::holds_alternative<batch_sender::too_large>(o)) ++r.refusals;
-        if (std::holds_alternative<batch_sender::throttled>(o)) ++r.throttled;
-        if (std::holds_alternative<batch_sender::accepted>(o) ||
-            std::holds_alternative<batch_sender::partial>(o))
+        if (holds_alternative<batch_sender::too_large>(o)) ++r.refusals;
+        if (holds_alternative<batch_sender::throttled>(o)) ++r.throttled;
+        if (holds_alternative<batch_sender::accepted>(o) ||
+            holds_alternative<batch_sender::partial>(o))
             return;
         r.unaccepted_bytes = saturating_add(r.unaccepted_bytes, bytes_);
     }
@@ -199,17 +199,15 @@ private:
         // `started` has moved the runs into the flight. The view in `batch` is still valid.
         send_outcome o = send_(batch);
         open_report_.failure.clear();
-        if (batch_sender::failed* f = std::get_if<batch_sender::failed>(&o))
+        if (batch_sender::failed* f = get_if<batch_sender::failed>(&o))
             open_report_.failure = std::move(f->text);
-        const event_result result = std::visit(
-            [&](auto& event) {
-                event.attempt = attempt;
-                if constexpr (requires { event.random; }) {
-                    if (event.random == 1) event.random = clock_.random();
-                }
-                return s_.on(event, clock_.now());
-            },
-            o);
+        const event_result result = match(o, [&](auto& event) {
+            event.attempt = attempt;
+            if constexpr (requires { event.random; }) {
+                if (event.random == 1) event.random = clock_.random();
+            }
+            return s_.on(event, clock_.now());
+        });
         // An invalid result does not show what has arrived.
         if (result == event_result::invalid)
             s_.on(batch_sender::outcome_unknown{attempt, clock_.random()}, clock_.now());

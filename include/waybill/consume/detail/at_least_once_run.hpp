@@ -91,8 +91,8 @@ private:
                 machine_.on(machine::done{record_fault(letters_.put(letter(a)), event_fault_)});
             },
             [&](machine::decide_all_failed a) {
-                // The reason of the last failed event.
-                event_fault_.text = reason_texts_.rbegin()->second;
+                auto last_failed = reason_texts_.end();
+                event_fault_.text = (--last_failed)->second;
                 machine_.on(machine::all_failed_decided{detail::decide_with(ask_, a.failed)});
             },
             [&](machine::commit_to a) { commit_to(a.event); },

@@ -12,7 +12,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/batch_outcome.hpp>

@@ -10,7 +10,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/consume/dead_letter_run.hpp>
@@ -22,6 +21,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/decide.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -181,9 +181,9 @@ private:
     {
         const retry_action next = decide(policy_.retry, tries, failed.reason.kind, clock_.random(),
                                          clock_.now(), failed.retry_after);
-        gave_up_ = std::holds_alternative<give_up>(next);
+        gave_up_ = holds_alternative<give_up>(next);
         if (gave_up_) return false;
-        const auto* wait = std::get_if<wait_until>(&next);
+        const auto* wait = get_if<wait_until>(&next);
         return wait == nullptr || clock_.sleep_until(wait->time);
     }
 

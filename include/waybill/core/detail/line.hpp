@@ -14,13 +14,14 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <variant>
 
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/detail/described.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -45,15 +46,15 @@ struct line_of<E> {
 template <class T>
 inline constexpr bool is_variant = false;
 template <class... T>
-inline constexpr bool is_variant<std::variant<T...>> = true;
+inline constexpr bool is_variant<variant<T...>> = true;
 
 /// The line of the action, event or result that a variant holds.
 template <class... T>
     requires(has_line<T> && ...)
-struct line_of<std::variant<T...>> {
-    static std::string text(const std::variant<T...>& held)
+struct line_of<variant<T...>> {
+    static std::string text(const variant<T...>& held)
     {
-        return std::visit([](const auto& a) { return line(a); }, held);
+        return match(held, [](const auto& a) { return line(a); });
     }
 };
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include <waybill/ext/json/detail/package.hpp>
 
@@ -30,6 +29,7 @@
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/too_large.hpp>
+#include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/retry.hpp>
 
@@ -317,7 +317,7 @@ template <detail::json_value Json, class Action>
     requires std::same_as<Action, batch_sender::action>
 void to_json(Json& j, const Action& action)
 {
-    std::visit([&](const auto& a) { j = a; }, action);
+    match(action, [&](const auto& a) { j = a; });
 }
 
 }  // namespace waybill::inline v0_2

@@ -16,7 +16,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <variant>
 
 #include <waybill/ext/json/detail/package.hpp>
 
@@ -34,6 +33,7 @@
 #include <waybill/consume/reprocess.hpp>
 #include <waybill/consume/rewind.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/position.hpp>
 
@@ -410,7 +410,7 @@ template <detail::json_value Json, class Action>
     std::same_as<Action, at_least_once_machine::action>
 void to_json(Json& j, const Action& action)
 {
-    std::visit([&](const auto& a) { j = a; }, action);
+    match(action, [&](const auto& a) { j = a; });
 }
 
 }  // namespace waybill::inline v0_2

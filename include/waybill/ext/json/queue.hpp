@@ -30,11 +30,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/retry.hpp>
@@ -231,7 +231,7 @@ template <detail::json_value Json, class Action>
     std::same_as<Action, settlement>
 void to_json(Json& j, const Action& action)
 {
-    std::visit([&](const auto& a) { j = a; }, action);
+    match(action, [&](const auto& a) { j = a; });
 }
 
 namespace detail {

@@ -12,10 +12,10 @@
 
 #include <concepts>
 #include <cstdint>
-#include <variant>
 
 #include <waybill/ext/json/detail/package.hpp>
 
+#include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/budget.hpp>
@@ -211,7 +211,7 @@ template <detail::json_value Json, class Action>
     std::same_as<Action, retry_loop::action>
 void to_json(Json& j, const Action& action)
 {
-    std::visit([&](const auto& a) { j = a; }, action);
+    match(action, [&](const auto& a) { j = a; });
 }
 
 }  // namespace waybill::inline v0_2

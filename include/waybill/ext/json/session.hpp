@@ -11,10 +11,10 @@
 
 #include <concepts>
 #include <cstdint>
-#include <variant>
 
 #include <waybill/ext/json/detail/package.hpp>
 
+#include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
 #include <waybill/ext/json/retry.hpp>
@@ -399,7 +399,7 @@ template <detail::json_value Json, class Action>
     std::same_as<Action, dead_letter_import::action>
 void to_json(Json& j, const Action& action)
 {
-    std::visit([&](const auto& a) { j = a; }, action);
+    match(action, [&](const auto& a) { j = a; });
 }
 
 }  // namespace waybill::inline v0_2

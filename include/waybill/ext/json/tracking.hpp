@@ -7,10 +7,10 @@
 #define WAYBILL_EXT_JSON_TRACKING_HPP
 
 #include <concepts>
-#include <variant>
 
 #include <waybill/ext/json/detail/package.hpp>
 
+#include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/tracking/commit_schedule.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
@@ -88,7 +88,7 @@ template <detail::json_value Json, class Action>
     requires std::same_as<Action, commit_schedule::action>
 void to_json(Json& j, const Action& action)
 {
-    std::visit([&](const auto& a) { j = a; }, action);
+    match(action, [&](const auto& a) { j = a; });
 }
 
 }  // namespace waybill::inline v0_2

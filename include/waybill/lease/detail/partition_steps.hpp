@@ -8,12 +8,12 @@
 #include <concepts>
 #include <cstdint>
 #include <utility>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/lease/lease_calls.hpp>
 #include <waybill/lease/processor.hpp>
 
@@ -41,8 +41,8 @@ struct partition_steps {
             if (!is_free(partition)) continue;
             auto a = p.due_action(partition, now, until);
             if (!a) continue;
-            const bool works = std::holds_alternative<typename Processor::open>(*a) ||
-                               std::holds_alternative<typename Processor::process>(*a);
+            const bool works = holds_alternative<typename Processor::open>(*a) ||
+                               holds_alternative<typename Processor::process>(*a);
             if (!works || opens_and_processes) return *std::move(a);
         }
         if (!opens_and_processes) until = steady_time::highest();
@@ -55,8 +55,8 @@ struct partition_steps {
     [[nodiscard]] static steady_time next_lease_time(const Processor& p, steady_time now)
     {
         const auto next = p.leases_.next(now);
-        if (const auto* w = std::get_if<wait_until>(&next)) return w->time;
-        return std::holds_alternative<idle>(next) ? steady_time::highest() : now;
+        if (const auto* w = get_if<wait_until>(&next)) return w->time;
+        return holds_alternative<idle>(next) ? steady_time::highest() : now;
     }
 
     /// The answer to a call that was not made, or whose outcome is not known.

@@ -7,12 +7,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/queue/detail/queue_abilities.hpp>
 #include <waybill/queue/lock_renewal.hpp>
 #include <waybill/queue/queue_policy.hpp>
@@ -77,7 +77,7 @@ public:
     {
         if constexpr (renews<Q, message>) {
             const lock_renewal::action next = renewal_.next(clock_.now());
-            if (const auto* r = std::get_if<lock_renewal::renew>(&next)) (void)renew(r->attempt);
+            if (const auto* r = get_if<lock_renewal::renew>(&next)) (void)renew(r->attempt);
         }
         return !renewal_.ended(clock_.now());
     }
@@ -95,7 +95,7 @@ public:
     {
         const steady_time now = clock_.now();
         const lock_renewal::action next = renewal_.next(now);
-        const auto* const wait = std::get_if<wait_until>(&next);
+        const auto* const wait = get_if<wait_until>(&next);
         return wait == nullptr ? now : wait->time;
     }
 

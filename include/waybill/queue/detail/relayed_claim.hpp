@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
@@ -17,6 +16,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/queue/detail/key_number.hpp>
 #include <waybill/queue/detail/relayed_batch.hpp>
 #include <waybill/queue/relay_report.hpp>
@@ -26,9 +26,8 @@ namespace waybill::inline v0_2::detail {
 /// `send_outcome`. A name that depends on the sender, so that this header includes no sender.
 template <class Sender>
 using send_outcome_of =
-    std::variant<typename Sender::accepted, typename Sender::too_large, typename Sender::partial,
-                 typename Sender::throttled, typename Sender::failed,
-                 typename Sender::outcome_unknown>;
+    variant<typename Sender::accepted, typename Sender::too_large, typename Sender::partial,
+            typename Sender::throttled, typename Sender::failed, typename Sender::outcome_unknown>;
 
 /// Ends all items of a sender without sending them. Its calibration and its pauses stay.
 template <class Sender>
@@ -240,22 +239,20 @@ private:
         send_outcome_of<Sender> o = transmit_(batch);
         failure_.clear();
         refused_whole_ = false;
-        if (auto* f = std::get_if<typename Sender::failed>(&o)) {
+        if (auto* f = get_if<typename Sender::failed>(&o)) {
             failure_ = std::move(f->text);
             refused_whole_ = f->kind == fault_kind::permanent && items > 1;
             if (refused_whole_) refused_batch_ = items;
         }
-        if (std::holds_alternative<typename Sender::outcome_unknown>(o)) set_doubtful(a);
+        if (holds_alternative<typename Sender::outcome_unknown>(o)) set_doubtful(a);
         else report_.maybe_twice -= doubtful;
-        const auto result = std::visit(
-            [&](auto& event) {
-                event.attempt = attempt;
-                if constexpr (requires { event.random; }) {
-                    if (event.random == 1) event.random = clock_.random();
-                }
-                return sender_.on(event, clock_.now());
-            },
-            o);
+        const auto result = match(o, [&](auto& event) {
+            event.attempt = attempt;
+            if constexpr (requires { event.random; }) {
+                if (event.random == 1) event.random = clock_.random();
+            }
+            return sender_.on(event, clock_.now());
+        });
         if (result == event_result::invalid) {  // it does not show what has arrived
             report_.maybe_twice += doubtful;
             sender_.on(typename Sender::outcome_unknown{attempt, clock_.random()}, clock_.now());

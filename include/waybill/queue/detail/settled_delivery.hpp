@@ -6,11 +6,11 @@
 #define WAYBILL_QUEUE_DETAIL_SETTLED_DELIVERY_HPP
 
 #include <cstdint>
-#include <variant>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/queue/settle_policy.hpp>
 #include <waybill/queue/settlement.hpp>
 #include <waybill/retry/backoff.hpp>
@@ -45,11 +45,11 @@ public:
         // decide() needs a steady time, but only the length of its pause is used.
         const retry_action next =
             decide(policy_.levels, tries_, kind_, random, steady_time{}, hint);
-        if (std::holds_alternative<give_up>(next)) {
+        if (holds_alternative<give_up>(next)) {
             return dead_letter_message{dead_letter_message::cause::exhausted, kind_, tries_,
                                        policy_.levels.max_attempts()};
         }
-        const auto* const wait = std::get_if<wait_until>(&next);
+        const auto* const wait = get_if<wait_until>(&next);
         if (wait != nullptr && policy_.can_defer) return defer_by(now, wait->time - steady_time{});
         if (is_last_delivery_) return dead_letter_last_delivery();
         if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};

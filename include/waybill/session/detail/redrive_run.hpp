@@ -10,7 +10,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <waybill/core/act.hpp>
@@ -22,6 +21,7 @@
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/pipeline_dead_letter_store.hpp>
@@ -144,11 +144,11 @@ private:
             }
             const retry_action next = decide(policy_.retry, tries, listed.error().kind,
                                              clock_.random(), clock_.now());
-            if (std::holds_alternative<give_up>(next)) {
+            if (holds_alternative<give_up>(next)) {
                 stop(std::move(listed).error());
                 return false;
             }
-            const auto* wait = std::get_if<wait_until>(&next);
+            const auto* wait = get_if<wait_until>(&next);
             if (wait && !clock_.sleep_until(wait->time)) return false;
         }
     }

@@ -8,12 +8,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/variant.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/session/pipeline_policy.hpp>
@@ -41,7 +41,7 @@ inline constexpr double middle_of_jitter = 0.5;
     const steady_time start{};
     const retry_action decision =
         decide(p, clamped_tries(tries), fault_kind::transient, middle_of_jitter, start);
-    const wait_until* wait = std::get_if<wait_until>(&decision);
+    const wait_until* wait = get_if<wait_until>(&decision);
     if (wait == nullptr) return {};
     const duration whole_pause = wait->time - start;
     return lesser(greater(whole_pause - (now - since), duration{}), whole_pause);

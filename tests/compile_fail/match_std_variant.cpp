@@ -1,0 +1,11 @@
+// expect: match: the first argument is no variant; pass an action of next()
+// SPDX-License-Identifier: MIT
+
+#include <variant>
+
+#include <waybill/core/match.hpp>
+
+int number(const std::variant<int, char>& held)
+{
+    return waybill::match(held, [](auto) { return 1; });
+}
