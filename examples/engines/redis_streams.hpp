@@ -21,7 +21,9 @@
 //   4. The marker expires one day after the last batch. A later repetition is stored again. An
 //      object deletes its marker at its end.
 //   5. With `appendonly yes` and `appendfsync always`, an accepted line is on the disk. A failover
-//      to a replica may lose it, because replication is asynchronous.
+//      to a replica may lose it, because replication is asynchronous. A server that is killed while
+//      it writes a batch needs `aof-load-truncated no` and redis-check-aof: see redis_server.hpp.
+//      Otherwise the lines of this batch can be stored twice after a further restart.
 //   6. An object belongs to one thread at a time.
 //
 // Explicit ids (XADD NAME 1700000000000-7) are not used to recognise repetitions. The server
