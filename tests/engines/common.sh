@@ -63,16 +63,21 @@ lines()
     }
 }
 
-# measured FAULT SECONDS COMMAND...: one line for a program that checks itself.
+# measured FAULT SECONDS PATTERN COMMAND...: one line for a program that checks itself. Its output must
+# have a line with PATTERN, the count of the fault.
 measured()
 {
-    local fault=$1 limit=$2 code=0 begin result=ok words
-    shift 2
+    local fault=$1 limit=$2 happened=$3 code=0 begin result=ok words
+    shift 3
     begin=$(date +%s.%N)
     timeout "$limit" "$@" >"$work/out" 2>&1 || code=$?
     words=$(grep -E '^checked|^killed with -9|^Kafka: |kills, |kills with -9' "$work/out" | tr -s ' \n' ' ' |
         sed 's/^ //; s/ $//' || true)
     [ $code = 0 ] || result="FAILED ($code)"
+    if [ $code = 0 ] && ! grep -qE "$happened" "$work/out"; then
+        code=1
+        result="FAILED (no line with '$happened')"
+    fi
     printf '%-10s %-8s %-42s %7d %6.1f s  %s: %s\n' "$ENGINE" "$VERSION" "$fault" "$WAYBILL_EVENTS" \
         "$(echo "$(date +%s.%N) - $begin" | bc 2>/dev/null || echo $(($(date +%s) - ${begin%.*})))" "$result" "$words"
     [ $code != 0 ] || return 0

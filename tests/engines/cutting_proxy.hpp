@@ -4,8 +4,7 @@
 //
 //     engines_test::cutting_proxy proxy(4222, {.shortest = 100ms, .longest = 600ms});
 //     connect_to("127.0.0.1", proxy.port());
-//     proxy.cut(false);                                 // from now on it only forwards
-//     proxy.cuts();
+//     proxy.cuts();                                     // of a connection that was open
 //
 // At each cut it closes both ends of one connection with RST. Bytes that it has received and not
 // forwarded yet are lost, so a request can arrive in part, and a response can be lost.
@@ -31,6 +30,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "support.hpp"
 
 namespace engines_test {
 
@@ -65,12 +66,14 @@ public:
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    [[nodiscard]] int cuts() const noexcept { return cuts_; }
-    void cut(bool on) noexcept { cutting_ = on; }
+    [[nodiscard]] std::uint64_t cuts() const noexcept { return cuts_; }
+    /// Empty, or the text that there were fewer cuts.
+    [[nodiscard]] std::string missing(std::uint64_t least) const
+    {
+        return at_least(cuts(), least, "cuts");
+    }
 
 private:
-    using clock = std::chrono::steady_clock;
-
     /// Two connections, and the bytes on the way from each to the other one.
     struct pair {
         int end[2]{-1, -1};
@@ -171,7 +174,7 @@ private:
             }
             if (clock::now() < next) continue;
             next = clock::now() + pause();
-            if (!cutting_ || pairs_.empty()) continue;
+            if (pairs_.empty()) continue;
             auto victim = pairs_.begin();
             std::advance(victim, dice() % pairs_.size());
             victim->closed = true;
@@ -185,8 +188,7 @@ private:
     int listener_ = -1;
     std::uint16_t port_ = 0;
     std::atomic<bool> ends_ = false;
-    std::atomic<bool> cutting_ = true;
-    std::atomic<int> cuts_ = 0;
+    std::atomic<std::uint64_t> cuts_ = 0;
     std::list<pair> pairs_{};
     std::thread thread_{};
 };

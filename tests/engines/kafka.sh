@@ -22,8 +22,8 @@ has_postgres() { command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql
 if has_postgres && [ -x "$program" ]; then
     recording >"$work/input"
     # The mock cluster keeps 5 MiB of each partition.
-    measured 'with PostgreSQL: outages, kill -9' 400 "$program" --log kafka: --store postgres: --cluster --kill 20 \
-        --partitions 24 --input "$work/input"
+    measured 'with PostgreSQL: outages, kill -9' 400 '[1-9] outages? of a broker.* requests refused' \
+        "$program" --log kafka: --store postgres: --cluster --kill 20 --partitions 24 --input "$work/input"
 else
     echo 'SKIP: kafka with PostgreSQL: there is no initdb, or reliable_consumer was not built'
 fi

@@ -19,6 +19,6 @@ export VERSION
 VERSION=$(nats-server --version | sed 's/[^0-9.]//g')
 compiled "$WAYBILL_SOURCE/tests/engines/nats.cpp" -lnats
 compiled "$WAYBILL_SOURCE/tests/integration/engines/nats_log.cpp" -lnats
-measured 'kill -9 of cluster nodes and leader' 300 "$bin/nats_log" "$work" cluster 30 "$WAYBILL_EVENTS"
+measured 'kill -9 of cluster nodes and leader' 300 '[0-9] kills, [1-9][0-9]* of them of the leader' "$bin/nats_log" "$work" cluster 30 "$WAYBILL_EVENTS"
 lines 500 "$bin/nats" "$work"
 finished

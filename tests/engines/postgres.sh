@@ -32,8 +32,8 @@ lines 300 "$bin/postgres" pair "$work/pair"
 program=$WAYBILL_BIN/examples/reliable_consumer
 if command -v nats-server >/dev/null && [ -x "$program" ]; then
     recording >"$work/input"
-    measured 'with NATS: kill -9 of workers and servers' 400 "$program" --log nats: --store postgres: --cluster \
-        --kill 30 --input "$work/input"
+    measured 'with NATS: kill -9 of workers and servers' 400 'nodes? of NATS.*the primary of PostgreSQL' \
+        "$program" --log nats: --store postgres: --cluster --kill 30 --input "$work/input"
 else
     echo 'SKIP: postgresql with NATS: there is no nats-server, or reliable_consumer was not built'
 fi

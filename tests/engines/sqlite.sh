@@ -19,5 +19,5 @@ lines 400 "$bin/sqlite" "$work"
 program=$WAYBILL_BIN/examples/reliable_consumer
 [ -x "$program" ] || skip 'reliable_consumer was not built, as its packages are missing'
 recording >"$work/input"
-measured 'kill -9 of workers' 400 "$program" --kill 20 --input "$work/input"
+measured 'kill -9 of workers' 400 '[1-9][0-9]* kills with -9' "$program" --kill 20 --input "$work/input"
 finished

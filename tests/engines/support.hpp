@@ -5,7 +5,7 @@
 //     const auto events = engines_test::make_events(100'000);
 //     engines_test::arrivals found(events);
 //     found.add(body);                                  // for each body that the engine returns
-//     engines_test::report("kill -9", found, duplicates_allowed, seconds);
+//     engines_test::report("kill -9", found, begin, {.missing = at_least(kills, 2, "kills")}, "");
 //
 // An event is its number, a space and random letters. Its size is lognormal: median 220 bytes, mean
 // 300 bytes, the largest of 100,000 about 7 KiB. The key of event n is n % 64.
@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -82,9 +83,9 @@ public:
     {
     }
 
-    void add(std::string_view body)
+    /// The engine keeps the order of a key, or that of `partition` (below 64) if it is given.
+    void add(std::string_view body, std::optional<std::size_t> partition = {})
     {
-        ++total_;
         std::uint64_t n = 0;
         const auto [end, error] = std::from_chars(body.data(), body.data() + body.size(), n);
         if (error != std::errc{} || n >= events_.size() || events_[n] != body) {
@@ -96,7 +97,7 @@ public:
             return;
         }
         ++distinct_;
-        auto& last = last_[n % keys];
+        auto& last = last_.at(partition.value_or(n % keys));
         if (static_cast<std::int64_t>(n) < last) ++out_of_order_;
         last = std::max(last, static_cast<std::int64_t>(n));
     }
@@ -105,9 +106,8 @@ public:
     [[nodiscard]] std::uint64_t lost() const { return events_.size() - distinct_; }
     [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
     [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
-    /// First arrivals after a later event of their key.
+    /// First arrivals after a later event of their key or partition.
     [[nodiscard]] std::uint64_t out_of_order() const { return out_of_order_; }
-    [[nodiscard]] std::uint64_t total() const { return total_; }
     [[nodiscard]] std::uint64_t count_of(std::size_t n) const { return counts_[n]; }
     [[nodiscard]] std::size_t expected() const { return events_.size(); }
 
@@ -115,7 +115,6 @@ private:
     const std::vector<std::string>& events_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::int64_t> last_;
-    std::uint64_t total_ = 0;
     std::uint64_t distinct_ = 0;
     std::uint64_t repeated_ = 0;
     std::uint64_t damaged_ = 0;
@@ -144,9 +143,22 @@ inline void report_line(const std::string& fault, std::size_t events, clock::tim
 struct promise {
     std::uint64_t max_repeated = 0;  ///< Duplicates that were reported as possible.
     bool ordered = true;             ///< First arrivals of a key are in order.
-    bool fault_happened = true;      ///< The fault was seen by the adapter.
+    std::string missing{};           ///< Faults that were too rare, by `at_least`.
     std::uint64_t max_lost = 0;      ///< Losses by a known defect of the server.
 };
+
+/// Empty if `count` is at least `least`. Otherwise a text for `promise::missing`.
+inline std::string at_least(std::uint64_t count, std::uint64_t least, const std::string& what)
+{
+    if (count >= least) return {};
+    return std::to_string(count) + ' ' + what + " instead of at least " + std::to_string(least) +
+           ", ";
+}
+/// The same for a count that must be 0.
+inline std::string none(std::uint64_t count, const std::string& what)
+{
+    return count == 0 ? std::string() : std::to_string(count) + ' ' + what + ", ";
+}
 
 inline void report(const std::string& fault, const arrivals& found, clock::time_point begin,
                    const promise& p, const std::string& detail)
@@ -159,7 +171,7 @@ inline void report(const std::string& fault, const arrivals& found, clock::time_
     add(found.damaged() != 0, found.damaged(), " damaged, ");
     add(found.repeated() > p.max_repeated, found.repeated(), " repeated and not reported, ");
     add(p.ordered && found.out_of_order() != 0, found.out_of_order(), " out of order, ");
-    if (!p.fault_happened) problem += "the fault did not happen, ";
+    problem += p.missing;
     const std::string by_server = found.lost() == 0 ? ""
                                                     : std::to_string(found.lost()) +
                                                           " lost by a known defect of the server, ";
@@ -199,6 +211,7 @@ struct sending_totals {
     std::uint64_t sends = 0;
     std::uint64_t maybe_twice = 0;  ///< Items that may be in the engine more than once.
     std::uint64_t faults = 0;       ///< Batches that were not accepted.
+    std::uint64_t unknown = 0;      ///< Items of batches whose outcome was unknown.
     std::string text{};             ///< Of the last failure.
     bool complete = false;
 };
@@ -226,6 +239,8 @@ sending_totals send_everything(const std::vector<std::string>& events, waybill::
                 auto o = transmit(std::span<const std::string_view>(batch_bodies),
                                   t.rounds * 1'000'000'000 + batch.attempt());
                 if (!waybill::holds_alternative<waybill::batch_sender::accepted>(o)) ++t.faults;
+                if (waybill::holds_alternative<waybill::batch_sender::outcome_unknown>(o))
+                    t.unknown += batch_bodies.size();
                 return o;
             },
             env);
