@@ -126,6 +126,7 @@ void outages(const std::vector<std::string>& events)
     cluster.topic("events", partitions);
     auto settings = settings_of(cluster);
     settings.set("message.timeout.ms", std::to_string(message_timeout.count()));
+    settings.set("linger.ms", "500");  // must be below message.timeout.ms
     engines::kafka_sender to(settings, "events");
     std::atomic<bool> stop = false;
     fault_counts n;

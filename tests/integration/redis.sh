@@ -126,60 +126,29 @@ pids=()
 # --- send_batches --------------------------------------------------------------------------------
 
 [ -n "$has_program" ] || exit 0
-# answers CODE ARGS...: it must end with this code. Its output is in out and err.
-answers()
-{
-    local code=0 expected=$1
-    shift
-    timeout 60 "$program" --report report.json "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-number() { sed -n "s/^  \"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p" report.json; }
-is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
+limit=60
+# shellcheck source=engines/send_batches_program.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
 
 # All lines but those that are larger than the limit of the server.
 recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
 { head -n 1000 "$recording"; printf '{"c":"%01100000d"}\n' 3; tail -n 1000 "$recording"; } >mixed
-answers 1 --to redis: --input mixed --limit 1048576
-is accepted 2000
-is not_accepted 1
-says 'not there: line 1001: '
-says 'exceeds proto-max-bulk-len of 1048576'
+expect_exit 1 --to redis: --input mixed --limit 1048576
+expect_number accepted 2000
+expect_number not_accepted 1
+expect_output 'not there: line 1001: '
+expect_output 'exceeds proto-max-bulk-len of 1048576'
 grep -q '"checked": true' report.json || fail 'the stream was not read back'
-answers 0 --to redis: --input "$recording"
-says 'each line is in the queue exactly once, in order'
-[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+expect_exit 0 --to redis: --input "$recording"
+expect_output 'each line is in the queue exactly once, in order'
+expect_no_folder
 
-# Ctrl-C ends the server, too, and removes its folder.
-mkfifo input
-"$program" --to redis: --input - <input >out 2>err &
-sender=$!
-pids+=("$sender")
-exec {hold}>input
-for _ in $(seq 300); do
-    ! grep -qs 'Ready to accept connections' tmp/*/log || break
-    sleep 0.05
-done
-sleep 0.2
-server=$(grep -l "^PPid:[[:space:]]*$sender\$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n' || true)
-[ -n "$server" ] || fail 'the server does not start'
-kill -INT "$sender"
-code=0
-wait "$sender" || code=$?
-exec {hold}>&-
-[ $code = 130 ] || fail "exit $code instead of 130"
-for _ in $(seq 500); do
-    kill -0 "$server" 2>/dev/null || break
-    sleep 0.01
-done
-! kill -0 "$server" 2>/dev/null || fail 'the server goes on after its program'
-[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+interrupted redis: 'Ready to accept connections' 'tmp/*/log'
 
-answers 1 --to redis: --limit 1000
-says '--limit 1000: Redis accepts at least 1048576 bytes'
-answers 1 --to redis://127.0.0.1:1/lines
-says '127.0.0.1:1: Connection refused'
-answers 1 --to redis://127.0.0.1
-says 'expected redis://USER:PASSWORD@HOST:PORT/STREAM'
+expect_exit 1 --to redis: --limit 1000
+expect_output '--limit 1000: Redis accepts at least 1048576 bytes'
+expect_exit 1 --to redis://127.0.0.1:1/lines
+expect_output '127.0.0.1:1: Connection refused'
+expect_exit 1 --to redis://127.0.0.1
+expect_output 'expected redis://USER:PASSWORD@HOST:PORT/STREAM'
 echo 'redis: 2000 lines'

@@ -42,19 +42,11 @@ if [ ! -x "$program" ]; then
     exit 0
 fi
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
-answers()
-{
-    local code=0 expected=$1
-    shift
-    timeout 600 "$program" --report report.json "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-number() { sed -n "s/^  \"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p" report.json; }
-is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
-above() { [ "$(number "$1")" -gt "$2" ] || fail "$1 is '$(number "$1")', which is not above $2"; }
-within() { [ "$(number sends)" -le $(($(number fewest) * $1 / $2 + $3)) ] || fail "$(number sends) sends, $(number fewest) would do"; }
+limit=600
+# shellcheck source=engines/send_batches_program.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
+above() { [ "$(report_number "$1")" -gt "$2" ] || fail "$1 is '$(report_number "$1")', which is not above $2"; }
+within() { [ "$(report_number sends)" -le $(($(report_number fewest) * $1 / $2 + $3)) ] || fail "$(report_number sends) sends, $(report_number fewest) would do"; }
 
 # background FILE PROGRAM ARGS...: starts it, with its output in FILE. Sets `pid`. Of a shell function it
 # would be the shell's.
@@ -120,14 +112,14 @@ to_the_byte()
 {
     local first=1000 second=$(($2 - 1000 - 2 * $3))
     two_lines $first $second >exact
-    answers 0 --to "$1" --input exact
-    is sends 1
-    is refusals 0
+    expect_exit 0 --to "$1" --input exact
+    expect_number sends 1
+    expect_number refusals 0
     two_lines $first $((second + 1)) >over
-    answers 0 --to "$1" --input over --limit $(($2 + 1))
-    is sends 3
-    is refusals 1
-    is accepted 2
+    expect_exit 0 --to "$1" --input over --limit $(($2 + 1))
+    expect_number sends 3
+    expect_number refusals 1
+    expect_number accepted 2
 }
 
 python=$(command -v python3 || true)

@@ -43,48 +43,39 @@ if [ ! -x "$program" ]; then
     exit 0
 fi
 
-# answers CODE ARGS...: it must end with this code. Its output is in out and err.
-answers()
-{
-    local code=0 expected=$1
-    shift
-    timeout 120 "$program" --report report.json "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-number() { sed -n "s/^  \"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p" report.json; }
-is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
+# shellcheck source=engines/send_batches_program.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
 lines=$(wc -l <"$WAYBILL_SOURCE/examples/mailroom/recording.ndjson")
 checked='checked: each line is in the queue exactly once, in order'
 
 # The cluster of the program. It knows its limit, learns it if it may not, and finds it again.
 for arguments in '' '--limit 65536'; do
     # shellcheck disable=SC2086
-    answers 0 --to kafka: $arguments
-    says "$checked"
-    is accepted "$lines"
-    is refusals 0
-    is sends "$(number fewest)"
+    expect_exit 0 --to kafka: $arguments
+    expect_output "$checked"
+    expect_number accepted "$lines"
+    expect_number refusals 0
+    expect_number sends "$(report_number fewest)"
 done
-answers 0 --to kafka: --limit 65536 --blind
-says "$checked"
-says 'refused: MSG_SIZE_TOO_LARGE'
-[ "$(number refusals)" -gt 2 ] || fail 'nothing is refused'
-[ "$(number sends)" -le $(($(number fewest) * 3 / 2 + 3)) ] || fail "$(number sends) sends"
+expect_exit 0 --to kafka: --limit 65536 --blind
+expect_output "$checked"
+expect_output 'refused: MSG_SIZE_TOO_LARGE'
+[ "$(report_number refusals)" -gt 2 ] || fail 'nothing is refused'
+[ "$(report_number sends)" -le $(($(report_number fewest) * 3 / 2 + 3)) ] || fail "$(report_number sends) sends"
 # Two records of exactly 2,000 bytes: 61 bytes of the batch, and 9 of each record.
 printf '{"a":"%01992d"}\n{"b":"%01992d"}\n' 1 2 >two
-answers 0 --to kafka: --input two --limit 4079 --blind
-is sends 1
-answers 0 --to kafka: --input two --limit 4078 --blind
-is sends 3
-is refusals 1
-is accepted 2
+expect_exit 0 --to kafka: --input two --limit 4079 --blind
+expect_number sends 1
+expect_exit 0 --to kafka: --input two --limit 4078 --blind
+expect_number sends 3
+expect_number refusals 1
+expect_number accepted 2
 # A line that fits nowhere.
 { cat two; printf '{"c":"%04000d"}\n' 3; } >three
-answers 1 --to kafka: --input three --limit 3000
-is accepted 2
-is not_accepted 1
-says 'not there: line 3: too_large, '
+expect_exit 1 --to kafka: --input three --limit 3000
+expect_number accepted 2
+expect_number not_accepted 1
+expect_output 'not there: line 3: too_large, '
 
 # A cluster of another process, twice: the second run reads back only its own lines.
 compiled kafka_cluster
@@ -96,17 +87,17 @@ for _ in $(seq 1000); do
 done
 at=$(head -n 1 address)
 for _ in 1 2; do
-    answers 0 --to "kafka://$at/lines"
-    says "$checked"
-    is accepted "$lines"
-    is sends 2
+    expect_exit 0 --to "kafka://$at/lines"
+    expect_output "$checked"
+    expect_number accepted "$lines"
+    expect_number sends 2
 done
-answers 1 --to kafka://127.0.0.1:1/lines
-says 'Kafka: no broker responds, or there is no topic lines: start the brokers, or create the topic'
-answers 1 --to kafka://127.0.0.1
-says 'expected kafka://HOST:PORT/TOPIC'
-answers 1 --to kafka:lines
-says 'there is no such place'
-answers 0 --help
-says 'kafka://HOST:PORT/TOPIC'
+expect_exit 1 --to kafka://127.0.0.1:1/lines
+expect_output 'Kafka: no broker responds, or there is no topic lines: start the brokers, or create the topic'
+expect_exit 1 --to kafka://127.0.0.1
+expect_output 'expected kafka://HOST:PORT/TOPIC'
+expect_exit 1 --to kafka:lines
+expect_output 'there is no such place'
+expect_exit 0 --help
+expect_output 'kafka://HOST:PORT/TOPIC'
 echo "send_batches_kafka: $lines lines, $at"

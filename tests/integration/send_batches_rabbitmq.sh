@@ -41,56 +41,26 @@ read -ra flags <<<"${FLAGS:-}"
     "${flags[@]}" "$WAYBILL_SOURCE/tests/integration/engines/rabbitmq.cpp" -o rabbitmq -lrabbitmq
 timeout 300 ./rabbitmq "$work/server" "$program" || fail "rabbitmq ends with $?"
 
-# answers CODE ARGS...: it must end with this code. Its output is in out and err.
-answers()
-{
-    local code=0 expected=$1
-    shift
-    timeout 300 "$program" --report report.json "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-number() { sed -n "s/^  \"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p" report.json; }
-is() { [ "$(number "$1")" = "$2" ] || fail "$1 is '$(number "$1")' instead of $2"; }
+limit=300
+# shellcheck source=engines/send_batches_program.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
 
 # A server of the program: all lines but those that are larger than its limit.
 recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
 { head -n 1000 "$recording"; printf '{"c":"%070000d"}\n' 3; tail -n 1000 "$recording"; } >mixed
-answers 1 --to rabbitmq: --input mixed --limit 60000
-is accepted 2000
-is not_accepted 1
-says 'not there: line 1001: '
-says '406 PRECONDITION_FAILED'
+expect_exit 1 --to rabbitmq: --input mixed --limit 60000
+expect_number accepted 2000
+expect_number not_accepted 1
+expect_output 'not there: line 1001: '
+expect_output '406 PRECONDITION_FAILED'
 ! grep -q 'instead of\|not in their place' out err || fail 'the queue does not have the lines'
 grep -q '"checked": true' report.json || fail 'the queue was not read back'
-[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+expect_no_folder
 
-# Ctrl-C ends the server, too, and removes its folder.
-mkfifo input
-"$program" --to rabbitmq: --input - <input >out 2>err &
-sender=$!
-exec {hold}>input
-for _ in $(seq 600); do
-    ! grep -qs 'Server startup complete' tmp/*/log/*.log || break
-    sleep 0.1
-done
-sleep 0.5
-server=$(pgrep -P "$sender" beam || true)
-[ -n "$server" ] || fail 'the server does not start'
-kill -INT "$sender"
-code=0
-wait "$sender" || code=$?
-exec {hold}>&-
-[ $code = 130 ] || fail "exit $code instead of 130"
-for _ in $(seq 500); do
-    kill -0 "$server" 2>/dev/null || break
-    sleep 0.01
-done
-! kill -0 "$server" 2>/dev/null || fail 'the server goes on after its program'
-[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+interrupted rabbitmq: 'Server startup complete' 'tmp/*/log/*.log'
 
-answers 1 --to rabbitmq://127.0.0.1:1/lines
-says '--to rabbitmq://127.0.0.1:1/lines: 127.0.0.1:1: '
-answers 1 --to rabbitmq://127.0.0.1
-says 'expected rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE'
+expect_exit 1 --to rabbitmq://127.0.0.1:1/lines
+expect_output '--to rabbitmq://127.0.0.1:1/lines: 127.0.0.1:1: '
+expect_exit 1 --to rabbitmq://127.0.0.1
+expect_output 'expected rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE'
 echo "send_batches_rabbitmq: 2000 lines"

@@ -12,10 +12,10 @@ else
         PN_TRACE_FRM=1 background peer ./amqp_peer got 65536 $how
         server=$pid
         port=$(first_line peer)
-        answers 0 --to "amqp://127.0.0.1:$port/all" --blind
+        expect_exit 0 --to "amqp://127.0.0.1:$port/all" --blind
         above refusals 0
         within 15 10 3
-        [ "$(grep -c 'refused: amqp:link:message-size-exceeded.*, at most 65536' out)" -eq "$(number refusals)" ] || fail 'the limit is not told'
+        [ "$(grep -c 'refused: amqp:link:message-size-exceeded.*, at most 65536' out)" -eq "$(report_number refusals)" ] || fail 'the limit is not told'
         same got "AMQP, $how"
         grep -q 'message-format=0x80013700' peer.err || fail 'no batch had the format of batches'
         stopped "$server"
@@ -29,26 +29,26 @@ else
     background peer ./amqp_peer got 65536 reject 5
     server=$pid
     port=$(first_line peer)
-    answers 0 --to "amqp://127.0.0.1:$port/busy"
-    is refusals 0
+    expect_exit 0 --to "amqp://127.0.0.1:$port/busy"
+    expect_number refusals 0
     above throttled 3
-    says 'com.microsoft:server-busy'
+    expect_output 'com.microsoft:server-busy'
     same got 'AMQP, busy'
-    answers 1 --to "amqp://127.0.0.1:$port/nowhere"
-    says 'amqp:not-found'
+    expect_exit 1 --to "amqp://127.0.0.1:$port/nowhere"
+    expect_output 'amqp:not-found'
     stopped "$server"
     # What was taken without an answer comes once more, as it was.
     background peer ./amqp_peer got 65536 reject 0 4
     server=$pid
-    answers 0 --to "amqp://127.0.0.1:$(first_line peer)/lost"
-    is unknown 1
+    expect_exit 0 --to "amqp://127.0.0.1:$(first_line peer)/lost"
+    expect_number unknown 1
     again=$(grep 'the same again' out | awk '{ gsub(",", "", $2); print $2 }')
     [ "$(wc -l <got)" -eq $((lines + again)) ] || fail "AMQP: $(wc -l <got) lines, $again of $lines came twice"
     awk '!seen[$0]++' got | cmp -s - "$recording" || fail 'AMQP: more than the one batch was repeated'
     stopped "$server"
     background peer ./amqp_peer got 65536 reject
     server=$pid
-    answers 0 --to "amqp+plain://127.0.0.1:$(first_line peer)/all"
+    expect_exit 0 --to "amqp+plain://127.0.0.1:$(first_line peer)/all"
     same got 'AMQP, a message a line'
     stopped "$server"
     held+=(amqp)

@@ -12,22 +12,22 @@ else
     background beanstalkd beanstalkd -l 127.0.0.1 -p "$port" -z 65535
     server=$pid
     listening "$port"
-    answers 0 --to "beanstalkd://127.0.0.1:$port/all"
-    is refusals 0
-    is sends "$(number fewest)"
+    expect_exit 0 --to "beanstalkd://127.0.0.1:$port/all"
+    expect_number refusals 0
+    expect_number sends "$(report_number fewest)"
     read_by beanstalkd "$port" all got
     same got beanstalkd
-    answers 0 --to "beanstalkd://127.0.0.1:$port/all" --blind
+    expect_exit 0 --to "beanstalkd://127.0.0.1:$port/all" --blind
     above refusals 2
     within 17 10 3
-    says JOB_TOO_BIG
+    expect_output JOB_TOO_BIG
     read_by beanstalkd "$port" all got
     same got 'beanstalkd, blind'
     to_the_byte "beanstalkd://127.0.0.1:$port/bytes" 65535 1
     read_by beanstalkd "$port" bytes got
     cat exact over | cmp -s - got || fail 'beanstalkd: what is in the tube is not what was sent'
-    answers 1 --to "beanstalkd://127.0.0.1:$port/-bad"
-    says BAD_FORMAT
+    expect_exit 1 --to "beanstalkd://127.0.0.1:$port/-bad"
+    expect_output BAD_FORMAT
     kill -USR1 "$server" # it takes no more jobs from now on
     background drained "$program" --to "beanstalkd://127.0.0.1:$port/all" --input exact
     sender=$pid

@@ -5,34 +5,34 @@
 
 # Inputs. What is wrong with one is told by the number of its line, blank ones counted.
 : >empty
-answers 1 --input empty
-says 'empty is empty: name a file with at least one line as the input'
-answers 0 --input - <empty
-says 'nothing to do: there is no line in the standard input'
+expect_exit 1 --input empty
+expect_output 'empty is empty: name a file with at least one line as the input'
+expect_exit 0 --input - <empty
+expect_output 'nothing to do: there is no line in the standard input'
 printf '\n \n\t\r\n' >blank
-answers 0 --input blank
-is blank_lines 3
-says 'nothing to do'
+expect_exit 0 --input blank
+expect_number blank_lines 3
+expect_output 'nothing to do'
 printf '{"n":1}' >unended
-answers 0 --input unended
-is accepted 1
-is input_bytes 7
-says '1 line from unended (7 bytes)'
+expect_exit 0 --input unended
+expect_number accepted 1
+expect_number input_bytes 7
+expect_output '1 line from unended (7 bytes)'
 printf '{"n":1}\r\n\r\n{"n":2}\r\n' >windows
-answers 0 --input windows --to sqlite:windows.sqlite
-is accepted 2
-is blank_lines 1
-is input_bytes 20
+expect_exit 0 --input windows --to sqlite:windows.sqlite
+expect_number accepted 2
+expect_number blank_lines 1
+expect_number input_bytes 20
 { printf '\n\n{"n":1}\n\n'; two_lines 100 70000; printf '\n'; two_lines 70000 100; } >gaps
-answers 1 --input gaps
-is accepted 3
-says 'not there: line 6: too_large'
-says 'not there: line 8: too_large'
+expect_exit 1 --input gaps
+expect_number accepted 3
+expect_output 'not there: line 6: too_large'
+expect_output 'not there: line 8: too_large'
 [ "$(grep -c '"first_line": [68],' report.json)" -eq 2 ] || fail 'the report does not name the lines'
-answers 1 --input - <tmp
-says 'the standard input is a folder'
-answers 0 --input - <&-
-says 'nothing to do'
+expect_exit 1 --input - <tmp
+expect_output 'the standard input is a folder'
+expect_exit 0 --input - <&-
+expect_output 'nothing to do'
 
 # nothing_sent WORDS ARGS...: it gives up before it sends anything, says why, and leaves nothing.
 nothing_sent()
@@ -83,22 +83,22 @@ if [ -w /dev/full ]; then
     "$program" --input one --report /dev/full >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code though the report is lost"
     summary
-    says "send_batches: the report cannot be written to /dev/full: $full"
+    expect_output "send_batches: the report cannot be written to /dev/full: $full"
     nothing_sent 'the calibration cannot be kept in /dev/full: it is no regular file' --calibration /dev/full
-    answers 0 --input one --calibration known.json
+    expect_exit 0 --input one --calibration known.json
     cp known.json before
     ln -s /dev/full known.json.new
-    answers 1 --input one --calibration known.json
+    expect_exit 1 --input one --calibration known.json
     summary
-    says "the calibration cannot be written to known.json.new: $full"
+    expect_output "the calibration cannot be written to known.json.new: $full"
     cmp -s known.json before || fail 'what was known is lost'
     [ ! -e known.json.new ] || fail 'a file is left beside the calibration'
     [ -c /dev/full ] || fail 'a device was taken for a file'
     ! "$program" --input one >/dev/full 2>err || fail 'a summary that was not written counts as written'
-    says 'cannot be written to the standard output'
+    expect_output 'cannot be written to the standard output'
 fi
 ln -s known.json known.link
-answers 0 --input one --calibration known.link
+expect_exit 0 --input one --calibration known.link
 [ -L known.link ] || fail 'a link to the calibration has become a file'
 "$program" --input one >&- 2>&- <&- || fail 'it minds that it has no streams'
 held+=(files)

@@ -24,16 +24,16 @@ CONF
         background reader "$python" "$here/readers.py" nats "$port" all got
         reader=$pid
         first_line reader >/dev/null
-        answers 0 --to "nats://127.0.0.1:$port/all" $how
+        expect_exit 0 --to "nats://127.0.0.1:$port/all" $how
         same got "NATS $how"
         stopped "$reader"
         if [ -z "$how" ]; then
-            is refusals 0
-            is sends "$(number fewest)"
+            expect_number refusals 0
+            expect_number sends "$(report_number fewest)"
         else
             above refusals 0
             within 15 10 3
-            says 'greater than maximum allowed: 65536'
+            expect_output 'greater than maximum allowed: 65536'
         fi
     done
     background reader "$python" "$here/readers.py" nats "$port" bytes got
@@ -45,22 +45,22 @@ CONF
     stopped "$reader"
 
     # Nobody listens: nothing is sent into the void, and what was accepted is not called kept.
-    answers 1 --to "nats://127.0.0.1:$port/nobody"
-    says 'stopped: 503 no responders: nobody listens to nobody; nothing behind line '
-    is sends 1
-    is accepted 0
+    expect_exit 1 --to "nats://127.0.0.1:$port/nobody"
+    expect_output 'stopped: 503 no responders: nobody listens to nobody; nothing behind line '
+    expect_number sends 1
+    expect_number accepted 0
     background reader "$python" "$here/readers.py" nats "$port" one got
     reader=$pid
     first_line reader >/dev/null
-    answers 0 --to "nats://127.0.0.1:$port/one" --input one
-    says 'lines published'
-    says 'once, that it was published; core NATS keeps nothing without a subscriber'
+    expect_exit 0 --to "nats://127.0.0.1:$port/one" --input one
+    expect_output 'lines published'
+    expect_output 'once, that it was published; core NATS keeps nothing without a subscriber'
     stopped "$reader"
-    answers 0 --help
-    says 'nats://HOST:PORT/SUBJECT (core NATS keeps nothing without a subscriber)'
-    answers 1 --to "nats://127.0.0.1:$port/forbidden"
-    says 'Permissions Violation'
-    is sends 1
+    expect_exit 0 --help
+    expect_output 'nats://HOST:PORT/SUBJECT (core NATS keeps nothing without a subscriber)'
+    expect_exit 1 --to "nats://127.0.0.1:$port/forbidden"
+    expect_output 'Permissions Violation'
+    expect_number sends 1
     stopped "$server"
 
     # Who may not have an inbox cannot be told that nobody listens, and sends all the same.
@@ -69,9 +69,9 @@ CONF
     background nats nats-server -c mute.conf
     server=$pid
     listening "$port"
-    answers 0 --to "nats://127.0.0.1:$port/nobody" --input one
-    is accepted 1
-    says 'core NATS keeps nothing without a subscriber'
+    expect_exit 0 --to "nats://127.0.0.1:$port/nobody" --input one
+    expect_number accepted 1
+    expect_output 'core NATS keeps nothing without a subscriber'
     stopped "$server"
     held+=(nats)
 fi

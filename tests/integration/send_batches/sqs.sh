@@ -14,49 +14,49 @@ else
         port=$(first_line queue)
     }
     queue 65536
-    answers 0 --to "sqs:http://127.0.0.1:$port/q"
-    is refusals 0
-    is sends "$(number fewest)"
+    expect_exit 0 --to "sqs:http://127.0.0.1:$port/q"
+    expect_number refusals 0
+    expect_number sends "$(report_number fewest)"
     same got SQS
     stopped "$server"
 
     queue 48000 throttle=4 throttle=5 lose=9
-    answers 0 --to "sqs:http://127.0.0.1:$port/q.fifo" --blind
-    is throttled 2
-    is unknown 1
+    expect_exit 0 --to "sqs:http://127.0.0.1:$port/q.fifo" --blind
+    expect_number throttled 2
+    expect_number unknown 1
     above refusals 0
-    says 'ThrottlingException: Rate exceeded'
-    says 'the same again'
+    expect_output 'ThrottlingException: Rate exceeded'
+    expect_output 'the same again'
     same got 'SQS, throttled, and with an answer that was lost'
     stopped "$server"
 
     # Entries that fail come later, so the order is not kept; but all of them come, and once.
     queue 65536 partial=2:0,3,9 partial=7:5 throttle=8
-    answers 0 --to "sqs:http://127.0.0.1:$port/q.fifo"
-    is partial 2
-    is accepted "$lines"
-    says 'InternalError: it was planned so'
+    expect_exit 0 --to "sqs:http://127.0.0.1:$port/q.fifo"
+    expect_number partial 2
+    expect_number accepted "$lines"
+    expect_output 'InternalError: it was planned so'
     sort got | cmp -s - <(sort "$recording") || fail 'SQS: after partial failures lines are lost or doubled'
     ! cmp -s got "$recording" || fail 'SQS: nothing has failed, though it was planned'
     stopped "$server"
 
     queue 65536 reject=1:2
-    answers 1 --to "sqs:http://127.0.0.1:$port/q"
-    is not_accepted 1
-    says 'not there: line 3: failed, permanent'
+    expect_exit 1 --to "sqs:http://127.0.0.1:$port/q"
+    expect_number not_accepted 1
+    expect_output 'not there: line 3: failed, permanent'
     [ "$(wc -l <got)" -eq $((lines - 1)) ] || fail 'SQS: more than the rejected entry is missing'
-    answers 1 --to "sqs:http://127.0.0.1:$port/nowhere"
-    says 'QueueDoesNotExist'
+    expect_exit 1 --to "sqs:http://127.0.0.1:$port/nowhere"
+    expect_output 'QueueDoesNotExist'
     printf '{"a":1}\n{"b":"\xff"}\n{"c":3}\n' >binary
-    answers 1 --to "sqs:http://127.0.0.1:$port/q" --input binary
-    is accepted 2
-    says 'not UTF-8'
+    expect_exit 1 --to "sqs:http://127.0.0.1:$port/q" --input binary
+    expect_number accepted 2
+    expect_output 'not UTF-8'
     two_lines 1000 $((65536 - 1000)) >exact
-    answers 0 --to "sqs:http://127.0.0.1:$port/q" --input exact
-    is sends 1
+    expect_exit 0 --to "sqs:http://127.0.0.1:$port/q" --input exact
+    expect_number sends 1
     two_lines 1000 $((65537 - 1000)) >over
-    answers 0 --to "sqs:http://127.0.0.1:$port/q" --input over --limit 65537
-    is refusals 1
+    expect_exit 0 --to "sqs:http://127.0.0.1:$port/q" --input over --limit 65537
+    expect_number refusals 1
     stopped "$server"
     held+=(sqs)
 fi
