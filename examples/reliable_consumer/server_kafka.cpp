@@ -64,15 +64,11 @@ public:
     std::optional<std::uint64_t> left() override
     {
         std::uint64_t sum = 0;
-        for (std::uint64_t p = 0; p != partitions(); ++p) {
-            const auto last = log_.end(std::to_string(p));
-            if (!last) return {};
-            if (!*last) continue;
-            const auto done = checkpoint(p);
-            if (!done) return {};
-            // The first offset is 0.
-            sum += (*last)->sequence + 1 - (*done ? **done + 1 : 0);
-        }
+        // The first offset is 0.
+        const auto add = [&](std::uint64_t end, std::optional<std::uint64_t> done) {
+            sum += end + 1 - (done ? *done + 1 : 0);
+        };
+        if (!with_ends(log_, add)) return {};
         return sum;
     }
 

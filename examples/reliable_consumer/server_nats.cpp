@@ -58,14 +58,10 @@ public:
     std::optional<std::uint64_t> left() override
     {
         std::uint64_t most = 0;
-        for (std::uint64_t p = 0; p != partitions(); ++p) {
-            const auto last = log_.end(std::to_string(p));
-            if (!last) return {};
-            if (!*last) continue;
-            const auto done = checkpoint(p);
-            if (!done) return {};
-            most = std::max(most, (*last)->sequence - done->value_or(0));
-        }
+        const auto compare = [&](std::uint64_t end, std::optional<std::uint64_t> done) {
+            most = std::max(most, end - done.value_or(0));
+        };
+        if (!with_ends(log_, compare)) return {};
         return most;
     }
 

@@ -99,6 +99,22 @@ protected:
         return at;
     }
 
+    /// Calls f(end, checkpoint) for each partition with events: the sequence number of its last
+    /// event, and that of its checkpoint if it has one. False in an outage.
+    template <class Log, class F>
+    [[nodiscard]] bool with_ends(Log& log, F f)
+    {
+        for (std::uint64_t p = 0; p != partitions(); ++p) {
+            const auto last = log.end(std::to_string(p));
+            if (!last) return false;
+            if (!*last) continue;
+            const auto done = checkpoint(p);
+            if (!done) return false;
+            f((*last)->sequence, *done);
+        }
+        return true;
+    }
+
     /// All events of a partition. The adapter of the workers reads them. `stored` is the number of
     /// events by the count of the server.
     template <class Log, class Stored>
