@@ -71,20 +71,23 @@ public:
     void report(const std::string& fault, const arrivals& found, const std::string& missing,
                 const std::string& detail)
     {
-        const std::uint64_t seen = total_.failed_batches + total_.lost_batches +
-                                   total_.unknown_commits + total_.failed_opens +
-                                   total_.failed_lease_calls;
         const std::string text = std::to_string(total_.failed_batches) + " batches failed, " +
                                  std::to_string(total_.lost_batches) + " lost, " +
                                  std::to_string(total_.unknown_commits) + " commits unknown, " +
                                  std::to_string(total_.failed_lease_calls) + " lease calls failed" +
                                  detail;
         engines_test::report(fault, found, begin_,
-                             {.missing = missing + at_least(seen, 1, "faults of owners") +
+                             {.missing = missing + at_least(faults(), 1, "faults of owners") +
                                          none(total_.dead_lettered, "dead letters")},
                              text);
     }
 
+    /// Faults of the store, the leases and the commits, by the reports of the owners.
+    [[nodiscard]] std::uint64_t faults() const
+    {
+        return total_.failed_batches + total_.lost_batches + total_.unknown_commits +
+               total_.failed_opens + total_.failed_lease_calls;
+    }
     /// Events that were handled again after a handler that exceeded its lease.
     [[nodiscard]] std::uint64_t slow_repeated() const { return slow_repeated_; }
 

@@ -308,7 +308,7 @@ void outbox(const std::vector<std::string>& events, const server& s)
                 return false;
             }
         },
-        seconds(200));
+        seconds(400));
     stop = true;
     shop.join();
     relays.join();

@@ -27,7 +27,7 @@ fi
 export VERSION
 VERSION=$(cat "$folder/data/PG_VERSION")
 compiled "$WAYBILL_SOURCE/tests/engines/postgres.cpp" "${flags[@]}" -lpq
-lines 600 "$bin/postgres" "$(cat "$folder/where")" "$folder" "$server"
+lines 900 "$bin/postgres" "$(cat "$folder/where")" "$folder" "$server"
 lines 300 "$bin/postgres" pair "$work/pair"
 program=$WAYBILL_BIN/examples/reliable_consumer
 if command -v nats-server >/dev/null && [ -x "$program" ]; then
