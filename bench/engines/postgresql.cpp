@@ -22,7 +22,7 @@ constexpr std::uint64_t max_events = 100;
 constexpr waybill::batch_limits limit{.items = max_events};
 constexpr std::uint64_t events = 3'000;
 
-/// A transaction for each batch.
+/// A transaction for each batch, which adds its messages in one call.
 double by_outbox(engines::postgres_outbox& outbox, std::uint64_t count)
 {
     return by_send_all(
@@ -30,8 +30,9 @@ double by_outbox(engines::postgres_outbox& outbox, std::uint64_t count)
         [&](auto batch) -> waybill::send_outcome {
             auto tx = outbox.begin();
             expect(bool(tx), "postgres_outbox: begin");
-            for (const message& m : batch)
-                expect(bool(outbox.add(*tx, {m.key, m.id, m.body})), "postgres_outbox: add");
+            std::vector<engines::postgres_outbox::message> rows;
+            for (const message& m : batch) rows.push_back({m.key, m.id, m.body});
+            expect(bool(outbox.add(*tx, rows)), "postgres_outbox: add");
             const auto done = tx->commit();
             expect(done && *done == waybill::commit_outcome::applied, "postgres_outbox: commit");
             return waybill::batch_sender::accepted{};

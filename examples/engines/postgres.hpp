@@ -223,6 +223,50 @@ private:
     std::uint64_t names_ = 0;
 };
 
+/// Values of a parameter of type bytea[], for several rows in one statement:
+///
+///     engines::bytea_array ids;
+///     for (const order& o : all) ids.add(o.id);
+///     put_all.run(ids.value());            // INSERT ... SELECT id FROM unnest($1::bytea[]) AS id
+class bytea_array {
+public:
+    void add(std::string_view bytes)
+    {
+        // The server's limit of a parameter. Its reply to a larger one would be the same error.
+        if ((bytes.size() + all_.size()) >> 30U != 0)
+            throw postgres_error("the values are longer than 1 GiB", "54000");
+        append(all_, bytes.size());
+        all_ += bytes;
+        ++size_;
+    }
+
+    /// In the binary format of arrays.
+    [[nodiscard]] std::string value() const
+    {
+        constexpr std::uint64_t bytea = 17;  // OID of the type
+        std::string v;
+        v.reserve(all_.size() + 20);
+        append(v, size_ == 0 ? 0 : 1);  // dimensions
+        append(v, 0);                   // no element is NULL
+        append(v, bytea);
+        if (size_ == 0) return v;
+        append(v, size_);
+        append(v, 1);  // index of the first element
+        return v += all_;
+    }
+
+private:
+    /// 32 bits, the highest byte first.
+    static void append(std::string& to, std::uint64_t n)
+    {
+        for (const unsigned shift : {24U, 16U, 8U, 0U})
+            to += static_cast<char>((n >> shift) & 255U);
+    }
+
+    std::string all_{};
+    std::uint64_t size_ = 0;
+};
+
 /// A statement that is prepared when it is first run, and again on another connection.
 class prepared {
 public:
@@ -231,7 +275,7 @@ public:
     }
 
     /// Numbers go to any column of numbers, a text to one of text or bytea, an empty optional is
-    /// NULL.
+    /// NULL. The value of a bytea_array is a text here.
     template <class... V>
     rows run(const V&... values)
     {

@@ -18,14 +18,19 @@
 //   3. `add` locks the key until the end of the transaction. Otherwise a transaction could commit a
 //      row with a lower number after a relay has sent a higher number of the same key.
 //   4. Claims take one lock, so two relays never claim at the same time.
+//   5. `add` of several messages adds all or none, in their order. It is two statements, whatever
+//      their number: one for the locks of their keys, and one for the rows.
 //
-// A transaction that adds several keys should add them in one order; otherwise the server may end
-// it as a deadlock (40P01).
+//     outbox.add(tx, std::vector<engines::postgres_outbox::message>{bill, parcel, thanks});
 //
-// Failure                                        Fault
-// a row that another claim has                   ownership_lost
-// SQLSTATE 22, 23, 54 in `add`                   thrown as postgres_error; see classify_postgres
-// all others, no connection                      infrastructure
+// `add` of several messages locks their keys in one order. A transaction that calls `add` for
+// several keys one after the other should do it in one order too; otherwise the server may end it
+// as a deadlock (40P01).
+//
+// Failure                                               Fault
+// a row that another claim has                          ownership_lost
+// SQLSTATE 22, 23, 54 in `add`, as for a second id      permanent
+// all others, no connection                             infrastructure
 //
 // Keys, ids and bodies are bytea. Times are nanoseconds since 1970.
 
@@ -34,6 +39,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,11 +75,27 @@ public:
 
     [[nodiscard]] waybill::result<void> add(transaction&, const message& m)
     {
-        return attempt([&] {
-            if (!db_.in_transaction()) throw postgres_error("the transaction has ended", "");
-            if (made_ != db_.life() && there_.run().null(0, 0)) db_.exec(tables);
+        return within([&] {
             if (!m.key.empty()) lock_key_.run(m.key);
             add_.run(m.key, m.id, m.body);
+        });
+    }
+
+    /// All of them, or none.
+    [[nodiscard]] waybill::result<void> add(transaction&, std::span<const message> all)
+    {
+        return within([&] {
+            bytea_array keys, ids, bodies;
+            bool any_key = false;
+            for (const message& m : all) {
+                keys.add(m.key);
+                ids.add(m.id);
+                bodies.add(m.body);
+                any_key = any_key || !m.key.empty();
+            }
+            const std::string of_keys = keys.value();
+            if (any_key) lock_keys_.run(of_keys);
+            add_all_.run(of_keys, ids.value(), bodies.value());
         });
     }
 
@@ -169,6 +191,20 @@ private:
         return {};
     }
 
+    /// Runs f in the open transaction. The fault is `permanent` if the server refuses a value.
+    template <class F>
+    [[nodiscard]] waybill::result<void> within(F&& f)
+    {
+        try {
+            if (!db_.in_transaction()) throw postgres_error("the transaction has ended", "");
+            if (made_ != db_.life() && there_.run().null(0, 0)) db_.exec(tables);
+            f();
+        } catch (const postgres_error& e) {
+            return waybill::unexpected(waybill::fault{classify_postgres(e), e.what()});
+        }
+        return {};
+    }
+
     /// Runs f in one transaction.
     template <class F>
     [[nodiscard]] waybill::result<void> together(claims how, F&& f)
@@ -202,6 +238,15 @@ private:
     prepared there_{db_, "SELECT to_regclass('outbox')"};
     prepared lock_key_{db_, "SELECT pg_advisory_xact_lock(77421, hashtext(encode($1, 'hex')))"};
     prepared add_{db_, "INSERT INTO outbox (key, id, body) VALUES ($1, $2, $3)"};
+    prepared lock_keys_{db_,
+                        "SELECT pg_advisory_xact_lock(77421, hash) FROM"
+                        " (SELECT DISTINCT hashtext(encode(key, 'hex')) AS hash"
+                        " FROM unnest($1::bytea[]) AS key WHERE length(key) > 0"
+                        " ORDER BY hash) AS ordered"};
+    prepared add_all_{db_,
+                      "INSERT INTO outbox (key, id, body) SELECT key, id, body"
+                      " FROM unnest($1::bytea[], $2::bytea[], $3::bytea[])"
+                      " WITH ORDINALITY AS m (key, id, body, position) ORDER BY position"};
     prepared token_{db_, "SELECT nextval('outbox_tokens')"};
     // A row waits for the earlier rows of its key that are in a claim, or dead and block the key.
     prepared claim_{db_,

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <waybill/core/time.hpp>
 #include <waybill/testing/conformance_report.hpp>
@@ -34,6 +35,8 @@ public:
 
     auto begin() { return box_->begin(); }
     auto add(transaction& tx, const message& m) { return box_->add(tx, m); }
+    /// If the outbox can add several.
+    auto add(transaction& tx, const std::vector<message>& all) { return box_->add(tx, all); }
     auto claim(std::uint64_t max_rows, waybill::wall_time now, waybill::wall_time until)
     {
         return box_->claim(max_rows, now, until);
@@ -42,7 +45,10 @@ public:
     {
         return box_->hold(c, rows, until);
     }
-    auto mark_sent(const claimed_rows& c, const positions& rows) { return box_->mark_sent(c, rows); }
+    auto mark_sent(const claimed_rows& c, const positions& rows)
+    {
+        return box_->mark_sent(c, rows);
+    }
     auto mark_dead(const claimed_rows& c, std::uint64_t row, const std::string& reason, bool blocks)
     {
         return box_->mark_dead(c, row, reason, blocks);
