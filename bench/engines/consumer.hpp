@@ -5,8 +5,10 @@
 //
 // Each event inserts one row. A batch of at most 100 events of one partition is one transaction,
 // which also stores the position. Each commit is synced to the disk. A turn reads a log from the
-// beginning, ends before the log does, and is timed after its first 1,000 events, so that neither the
-// start nor the wait at the end of a partition counts.
+// beginning, ends before the log does, and is timed after its first 1,000 events, so that neither
+// the start nor the wait at the end of a partition counts. Before its first event, run_partitions
+// waits some seconds for other owners. The loop by hand makes the same pause, because a short turn
+// has another rate after a pause.
 //
 // Both have one commit for each batch: batch_policy has savepoints = false and crash_records = false.
 // A crash record would be a second commit. The loop by hand has no leases and no dead letters.
@@ -17,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "../../examples/engines/sqlite.hpp"
 #include "../../examples/engines/sqlite_leases.hpp"
@@ -35,6 +38,7 @@ public:
     void count()
     {
         if (++events_ == first) begin_ = clock::now();
+        if (events_ == 1) start_ = clock::now();
     }
     [[nodiscard]] std::uint64_t events() const { return events_; }
     [[nodiscard]] double elapsed() const
@@ -42,10 +46,15 @@ public:
         return std::chrono::duration<double>(clock::now() - begin_).count();
     }
 
+    /// From the construction to the first event.
+    [[nodiscard]] clock::duration start() const { return start_ - made_; }
+
     static constexpr std::uint64_t first = 1'000;
 
 private:
     std::uint64_t events_ = 0;
+    clock::time_point made_ = clock::now();
+    clock::time_point start_ = made_;
     clock::time_point begin_{};
 };
 
@@ -77,7 +86,9 @@ public:
                                        .max_events = max_events,
                                        .batch = {.savepoints = false, .crash_records = false}},
                                       env);
-        return checked(env.time.elapsed(), events);
+        const double seconds = env.time.elapsed();
+        pause_ = env.time.start();
+        return checked(seconds, events);
     }
 
     /// `read(partition, take)` calls take(sequence, size) for each event of the next batch.
@@ -85,6 +96,7 @@ public:
     [[nodiscard]] double by_hand(std::uint64_t events, Read read)
     {
         begin_turn();
+        std::this_thread::sleep_for(pause_);
         stopwatch time;
         for (std::uint64_t p = 0; time.events() < events; p = (p + 1) % partitions) {
             const std::string partition = std::to_string(p);
@@ -138,6 +150,7 @@ private:
     engines::sqlite_store store_{db_};
     engines::sqlite_leases leases_{db_};
     std::uint64_t turn_ = 0;
+    clock::duration pause_{};  ///< Of the last turn of run_partitions, before its first event.
 };
 
 }  // namespace engines_bench
