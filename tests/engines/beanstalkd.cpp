@@ -138,7 +138,7 @@ void sender(const std::vector<std::string>& events, server& s)
                 // So that the sending takes a few seconds.
                 std::this_thread::sleep_for(milliseconds(2));
                 auto outcome = tube.send(bodies);
-                if (std::holds_alternative<waybill::batch_sender::accepted>(outcome)) {
+                if (waybill::holds_alternative<waybill::batch_sender::accepted>(outcome)) {
                     auto& job = accepted.emplace_back();
                     for (const std::string_view body : bodies)
                         job.push_back(std::strtoull(body.data(), nullptr, 10));
