@@ -15,12 +15,9 @@
 //    when it is closed. A handler that hangs keeps its message.
 // 4. Deliveries are the server's `reserves`. All of them count. A server that restarts knows only
 //    those before the last release of the job.
-// 5. `receive` asks for the statistics of each job (`stats-job`). If the numbers of the last jobs
-//    had equal steps, as with one consumer, it asks for those of the expected number in the same
-//    request, so a job needs two round trips and not three. Statistics of another job are dropped.
-// 6. A dead letter is a job of the tube NAME.dead: the reason, a line feed, the body. If it is too
+// 5. A dead letter is a job of the tube NAME.dead: the reason, a line feed, the body. If it is too
 //    large for the server, the job is buried without the reason.
-// 7. Without the binlog (-b) all jobs are lost when the server ends. With it, a server (1.12) that is
+// 6. Without the binlog (-b) all jobs are lost when the server ends. With it, a server (1.12) that is
 //    killed while it compacts the binlog can lose one job, because it removes the old file before it
 //    has written the job to the new one.
 //
@@ -83,16 +80,16 @@ public:
         std::optional<message> m;
         waybill::fault f = guarded([&](socket& s) {
             const auto requested = clock::now();
-            reservation r = reserve(s);
+            const std::string reserve = "reserve-with-timeout " + std::to_string(wait_.count());
+            std::string said = ask(s, reserve);
             // A message that was left to its lock: it ends soon, or has ended and this command has
             // made the server notice.
-            if (r.reply == "DEADLINE_SOON") r = reserve(s);
-            if (r.reply == "TIMED_OUT" || r.reply == "DEADLINE_SOON") return;
-            if (!r.number) throw refused(r.reply);
-            message got{.number = *r.number, .body = std::move(r.body), .connection = connection_};
-            const std::string job =
-                r.job ? *std::move(r.job) : stats(s, "stats-job " + std::to_string(*r.number));
-            expect_after(*r.number);
+            if (said == "DEADLINE_SOON") said = ask(s, reserve);
+            if (said == "TIMED_OUT" || said == "DEADLINE_SOON") return;
+            const auto number = number_in(said, "RESERVED ", " ");
+            if (!number) throw refused(said);
+            message got{.number = *number, .body = body_after(s, said), .connection = connection_};
+            const std::string job = stats(s, "stats-job " + std::to_string(*number));
             got.deliveries = number_of(job, "reserves");
             got.priority = number_of(job, "pri");
             const seconds time_to_run(number_of(job, "ttr"));
@@ -163,40 +160,6 @@ private:
     struct refused : socket_error {
         using socket_error::socket_error;
     };
-
-    struct reservation {
-        std::string reply{};
-        std::optional<std::uint64_t> number{};  ///< Empty if there is no job.
-        std::string body{};
-        std::optional<std::string> job{};  ///< Its statistics, if its number was expected.
-    };
-
-    /// Asks for the statistics of the expected job in the same request. The server executes the
-    /// commands of a connection in order, so they include this delivery.
-    [[nodiscard]] reservation reserve(socket& s)
-    {
-        const std::optional<std::uint64_t> expected = std::exchange(expected_, {});
-        std::string commands = "reserve-with-timeout " + std::to_string(wait_.count()) + "\r\n";
-        if (expected) commands += "stats-job " + std::to_string(*expected) + "\r\n";
-        s.write(commands);
-        reservation r{.reply = s.line()};
-        r.number = number_in(r.reply, "RESERVED ", " ");
-        if (r.number) r.body = body_after(s, r.reply);
-        if (!expected) return r;
-        // NOT_FOUND, or the statistics of a job that another client may have.
-        const std::string second = s.line();
-        if (!second.starts_with("OK ")) return r;
-        std::string job = body_after(s, second);
-        if (r.number == expected) r.job = std::move(job);
-        return r;
-    }
-
-    /// If the last two steps between numbers were equal, the next job is expected at the same step.
-    void expect_after(std::uint64_t number)
-    {
-        const std::uint64_t step = number - std::exchange(last_, number);
-        if (step == std::exchange(step_, step)) expected_ = number + step;
-    }
 
     [[nodiscard]] waybill::fault release(const message& m, std::int64_t delay)
     {
@@ -321,9 +284,6 @@ private:
     seconds wait_;
     std::unique_ptr<socket> socket_{};
     std::uint64_t connection_ = 0;
-    std::optional<std::uint64_t> expected_{};  ///< The number of the next job.
-    std::uint64_t last_ = 0;                   ///< The number of the last job,
-    std::uint64_t step_ = 0;                   ///< and its distance to the one before.
 };
 
 }  // namespace engines

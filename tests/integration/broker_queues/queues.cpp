@@ -16,7 +16,6 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -158,76 +157,6 @@ void expect_large_dead_letters(const engines::server& at)
     expect(q.empty().value_or(false) && q.dead_letters().empty(), "it is buried");
 }
 
-/// The statistics of a job are those of this job and this delivery, whether or not its number was
-/// expected.
-void expect_statistics(const engines::server& at)
-{
-    using queue = engines::beanstalkd_work_queue;
-    queue q(at, "STEPS", 0s), other(at, "STEPS", 0s), elsewhere(at, "ELSEWHERE", 0s);
-    const auto is = [](const auto& m, const std::string& body, std::uint64_t deliveries,
-                       std::chrono::seconds ttr) {
-        const bool same = m && *m && (**m).body == body && (**m).deliveries == deliveries &&
-                          (**m).locked_for == waybill::duration(ttr);
-        expect(same, "statistics of job " + body);
-        return same;
-    };
-    const auto take = [&](const std::string& body, std::uint64_t deliveries,
-                          std::chrono::seconds ttr) {
-        auto m = q.receive({});
-        if (is(m, body, deliveries, ttr)) expect(q.complete(**m).ok(), "it is completed");
-    };
-    // Numbers at equal steps. All jobs but the last were delivered before.
-    for (int n = 0; n != 6; ++n) q.put(std::to_string(n), std::chrono::seconds(10 + n));
-    std::vector<queue::message> before;
-    for (int n = 0; n != 5; ++n) before.push_back(**other.receive({}));
-    for (const auto& m : before) expect(other.abandon(m).ok(), "it is abandoned");
-    for (int n = 0; n != 5; ++n) take(std::to_string(n), 2, std::chrono::seconds(10 + n));
-    take("5", 1, 15s);
-
-    // The expected number is a job of another tube.
-    elsewhere.put("strange", 50s);
-    q.put("after", 20s);
-    for (int n = 0; n != 2; ++n) {
-        auto m = elsewhere.receive({});
-        expect(m && *m && elsewhere.abandon(**m).ok(), "the other job is abandoned");
-    }
-    take("after", 1, 20s);
-
-    // There is no job, and then one with the expected number.
-    for (int n = 0; n != 3; ++n) q.put("row", 30s);
-    for (int n = 0; n != 3; ++n) take("row", 1, 30s);
-    const auto none = q.receive({});
-    expect(none && !*none && q.empty().value_or(false), "an empty tube");
-    q.put("late", 31s);
-    take("late", 1, 31s);
-
-    // There is no job, and the expected number is that of another tube.
-    for (int n = 0; n != 3; ++n) q.put("row", 30s);
-    for (int n = 0; n != 3; ++n) take("row", 1, 30s);
-    elsewhere.put("stranger", 50s);
-    const auto still_none = q.receive({});
-    expect(still_none && !*still_none, "no job, but statistics");
-    q.put("later", 33s);
-    take("later", 1, 33s);
-
-    // The job arrives while the server waits with the statistics.
-    queue waiting(at, "STEPS", 5s);
-    for (int n = 0; n != 3; ++n) q.put("w", 30s);
-    for (int n = 0; n != 3; ++n) {
-        auto m = waiting.receive({});
-        if (is(m, "w", 1, 30s)) expect(waiting.complete(**m).ok(), "it is completed");
-    }
-    std::thread later([&] {
-        std::this_thread::sleep_for(300ms);
-        q.put("in time", 32s);
-    });
-    auto m = waiting.receive({});
-    later.join();
-    if (is(m, "in time", 1, 32s)) expect(waiting.complete(**m).ok(), "it is completed");
-    elsewhere.put("end", 50s);
-    expect(elsewhere.receive({}).value_or(std::nullopt).has_value(), "the other tube has its jobs");
-}
-
 // --- kills --------------------------------------------------------------------------------------
 
 void add_line(std::ofstream& file, const std::string& line)
@@ -318,10 +247,7 @@ int main(int argc, char** argv)
     if (argc < 4) return 2;
     const engines::server at{.host = "127.0.0.1", .port = words[3], .patience = 1s};
     try {
-        if (words[1] == "conform" && words[2] == "beanstalkd") {
-            expect_large_dead_letters(at);
-            expect_statistics(at);
-        }
+        if (words[1] == "conform" && words[2] == "beanstalkd") expect_large_dead_letters(at);
 #if __has_include(<nats/nats.h>)
         if (words[2] == "nats") return run<nats>(at, words);
 #endif
