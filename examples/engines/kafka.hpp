@@ -47,10 +47,9 @@ struct kafka_error : std::runtime_error {
 /// The fault of a commit or a produce request. Codes below zero are librdkafka's own.
 [[nodiscard]] inline waybill::fault fault_of(rd_kafka_resp_err_t code)
 {
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) return {};
     const std::string text = std::string(rd_kafka_err2name(code)) + ": " + rd_kafka_err2str(code);
     switch (code) {
-        case RD_KAFKA_RESP_ERR_NO_ERROR:
-            return {};
         // The group has removed this member: other members have its partitions.
         case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
         case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:

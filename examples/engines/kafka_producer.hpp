@@ -22,6 +22,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,11 +53,20 @@ struct kafka_delivery {
     bool possibly_written = false;  ///< Transmitted, and without an acknowledgement.
 };
 
+/// True for a report of a record that was transmitted and has no acknowledgement.
+[[nodiscard]] inline bool kafka_possibly_written(const rd_kafka_message_t& m)
+{
+    return rd_kafka_message_status(&m) == RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED;
+}
+
 class kafka_producer {
 public:
     /// Each record is on all replicas in sync when it is reported, and there once. `linger.ms` is 1
     /// if the settings have none.
-    explicit kafka_producer(kafka_settings s)
+    explicit kafka_producer(kafka_settings s) : kafka_producer(std::move(s), {}) {}
+    /// Calls `report` for each delivery report, in `poll` and `flush`. These then return nothing.
+    kafka_producer(kafka_settings s, std::function<void(const rd_kafka_message_t&)> report)
+        : report_(std::move(report))
     {
         rd_kafka_conf_t* const conf =
             s.set("enable.idempotence", "true").set_default("linger.ms", "1").made();
@@ -154,12 +164,13 @@ public:
 private:
     static void on_delivery(rd_kafka_t*, const rd_kafka_message_t* m, void* self)
     {
-        const bool possibly = rd_kafka_message_status(m) == RD_KAFKA_MSG_STATUS_POSSIBLY_PERSISTED;
-        static_cast<kafka_producer*>(self)->delivered_.push_back(
-            {reinterpret_cast<std::uint64_t>(m->_private), fault_of(m->err), m->offset, m->err,
-             possibly});
+        kafka_producer& owner = *static_cast<kafka_producer*>(self);
+        if (owner.report_) return owner.report_(*m);
+        owner.delivered_.push_back({reinterpret_cast<std::uint64_t>(m->_private), fault_of(m->err),
+                                    m->offset, m->err, kafka_possibly_written(*m)});
     }
 
+    std::function<void(const rd_kafka_message_t&)> report_{};
     rd_kafka_t* k_ = nullptr;
     std::vector<kafka_delivery> delivered_{};
 };

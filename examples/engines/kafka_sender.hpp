@@ -6,8 +6,12 @@
 //     engines::manual m = topic.about();            // max.message.bytes of the topic
 //     waybill::send_outcome o = topic.send(lines);  // a span of string_views
 //
+//     topic.start(1, lines);                        // several batches in flight
+//     topic.start(2, more);
+//     auto e = topic.finished(100ms);               // e->attempt, e->outcome
+//
 //   1. A batch is one Produce request with one record batch for one partition. librdkafka neither
-//      splits nor merges batches. The partitions take turns, batch by batch. The records have no key.
+//      splits nor merges batches. The partitions take turns. The records have no key.
 //   2. `batch_size` is the exact size of the record batch in the request, without compression.
 //      `size_of` is a bound: a batch has at most 128 bytes less.
 //   3. The producer is idempotent, and acks=all: librdkafka's own retries duplicate nothing. A batch
@@ -15,6 +19,10 @@
 //   4. The outcome is that of the delivery reports, record by record. If records differ, it is
 //      `partial`. If one is unknown, the batch is unknown.
 //   5. A broker with a quota delays its response. Such a batch is accepted.
+//   6. Each batch that was started ends once. A partition has at most one batch in flight; `start`
+//      waits for a free partition. After an unknown outcome it waits for all batches in flight, and
+//      makes a new producer.
+//   7. The bodies are not copied. They must stay valid until the outcome of their batch.
 //
 // Code                              Outcome
 // NO_ERROR                          accepted
@@ -27,9 +35,11 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,12 +88,14 @@ public:
     {
         settings_.set_default("message.timeout.ms", "10000")
             .set_default("retry.backoff.ms", "50")
-            .set_default("linger.ms", "5000")  // `flush` does not wait for it
+            .set("linger.ms", "0")  // a batch is queued as a whole
             .set("batch.num.messages", std::to_string(max_records))
             .set("batch.size", "1000000000")
             .set("message.max.bytes", "1000000000");
         open();
     }
+    kafka_sender(const kafka_sender&) = delete;
+    kafka_sender& operator=(const kafka_sender&) = delete;
 
     /// Throws kafka_error if no broker responds within 5 s, or the topic cannot be created.
     [[nodiscard]] manual about()
@@ -118,20 +130,54 @@ public:
         return bytes;
     }
 
+    /// Sends one batch, and waits for its outcome. No other batch may be in flight.
     [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
-                                             std::uint64_t = 0)
+                                             std::uint64_t attempt = 0)
     {
-        if (!connected()) return not_connected(said_, answer::transient);
-        const auto partition = static_cast<std::int32_t>(batches_++ % partitions_);
-        found_.assign(bodies.size(), {});
-        is_broken_ = false;
-        const std::size_t queued = queue(bodies, partition);
-        const auto reports = out_->flush(patience);
-        for (const kafka_delivery& d : reports) note(d.token, d.code, d.possibly_written);
-        const waybill::send_outcome o = outcome(bodies, partition);
-        // Without a report, a record may still be in the queue.
-        if (reports.size() != queued || is_broken_ || is_fatal()) out_.reset();
-        return o;
+        start(attempt, bodies);
+        for (;;) {
+            if (auto e = finished(patience)) return std::move(e->outcome);
+        }
+    }
+
+    /// The outcome of a batch. A span in it is valid until the next call of `finished` or `send`.
+    struct ended_batch {
+        std::uint64_t attempt = 0;
+        waybill::send_outcome outcome{};
+    };
+
+    /// Begins to send a batch. The span of the bodies is not needed after the call.
+    void start(std::uint64_t attempt, std::span<const std::string_view> bodies)
+    {
+        if (is_broken_) reopen();
+        if (!connected()) {
+            ended_.push_back({.attempt = attempt, .is_connected = false, .said = said_});
+            return;
+        }
+        const std::size_t partition = free_partition();
+        flights_[partition] = {.attempt = attempt,
+                               .partition = static_cast<std::int32_t>(partition),
+                               .found = std::vector<std::optional<answer>>(bodies.size()),
+                               .missing = bodies.size(),
+                               .bytes = batch_size(bodies),
+                               .last_report = clock::now() + patience};
+        ++in_flight_;
+        queue(bodies, flights_[partition]);
+    }
+
+    /// The outcome of a batch, in the order in which they end. Empty if none ends within `wait`, or
+    /// none is in flight.
+    [[nodiscard]] std::optional<ended_batch> finished(std::chrono::milliseconds wait)
+    {
+        const auto until = clock::now() + wait;
+        while (ended_.empty() && in_flight_ != 0) {
+            if (!poll(until) && clock::now() >= until) break;
+        }
+        if (is_broken_ && in_flight_ == 0) reopen();
+        if (ended_.empty()) return {};
+        const flight f = std::move(ended_.front());
+        ended_.pop_front();
+        return ended_batch{f.attempt, outcome(f)};
     }
 
     /// The last error in librdkafka's words.
@@ -157,74 +203,178 @@ private:
         return bytes;
     }
 
-    void open() { out_ = std::make_unique<kafka_producer>(settings_); }
+    using clock = std::chrono::steady_clock;
 
+    /// A batch.
+    struct flight {
+        std::uint64_t attempt = 0;
+        bool is_connected = true;
+        std::int32_t partition = 0;
+        std::vector<std::optional<answer>> found{};  // of each record
+        std::size_t missing = 0;                     // records without a report
+        std::uint64_t bytes = 0;
+        clock::time_point last_report{};  // later reports are not waited for
+        std::string said{};               // the last error
+    };
+
+    void open()
+    {
+        out_ = std::make_unique<kafka_producer>(settings_,
+                                                [this](const rd_kafka_message_t& m) { take(m); });
+        records_.reset(rd_kafka_topic_new(out_->handle(), topic_.c_str(), nullptr));
+    }
+
+    /// True if the producer knows the partitions of the topic.
     [[nodiscard]] bool connected()
     {
         if (!out_) open();
-        if (partitions_ != 0) return true;
+        if (is_connected_) return true;
         const std::int32_t n = out_->partitions(topic_, connecting);
         if (n <= 0) {
             said_ = "Kafka: no broker responds, or there is no topic " + topic_ +
                     ": start the brokers, or create the topic";
             return false;
         }
-        partitions_ = static_cast<std::uint64_t>(n);
+        flights_.resize(static_cast<std::size_t>(n));
+        is_connected_ = true;
         return true;
     }
 
-    /// Returns the number of records that librdkafka has queued. The others have an outcome.
-    [[nodiscard]] std::size_t queue(std::span<const std::string_view> bodies,
-                                    std::int32_t partition)
+    /// Waits for the batches in flight. The next call makes a new producer.
+    void reopen()
     {
-        using std::chrono::system_clock;
-        // One time for all: a record takes the same number of bytes for it.
-        const std::int64_t now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                     system_clock::now().time_since_epoch())
-                                     .count();
-        std::size_t queued = 0;
-        for (std::size_t i = 0; i != bodies.size(); ++i) {
-            const kafka_record r{topic_, partition, {}, std::string(bodies[i]), {}, now};
-            const rd_kafka_resp_err_t e = out_->queue(r, i);
-            if (e == RD_KAFKA_RESP_ERR_NO_ERROR)
-                ++queued;
-            else
-                note(i, e, false);
-        }
-        return queued;
+        while (in_flight_ != 0) poll(clock::time_point::max());
+        close();
+    }
+    void close()
+    {
+        records_.reset();
+        out_.reset();
+        is_broken_ = false;
+        is_connected_ = false;
     }
 
-    void note(std::uint64_t record, rd_kafka_resp_err_t e, bool possibly_written)
+    /// The next partition in turn without a batch in flight.
+    [[nodiscard]] std::size_t free_partition()
+    {
+        for (;;) {
+            for (std::size_t i = 0; i != flights_.size(); ++i) {
+                const std::size_t p = batches_++ % flights_.size();
+                if (flights_[p].missing == 0) return p;
+            }
+            poll(clock::time_point::max());
+        }
+    }
+
+    /// Queues the records while the partition is paused. So the thread of the broker finds all of
+    /// them at once, and makes one request of them.
+    void queue(std::span<const std::string_view> bodies, flight& f)
+    {
+        queued_.assign(bodies.size(), {});
+        for (std::size_t i = 0; i != bodies.size(); ++i) {
+            queued_[i].payload = const_cast<char*>(bodies[i].data());
+            queued_[i].len = bodies[i].size();
+            queued_[i]._private = token(f, i);
+        }
+        kafka_list partition;
+        partition.add(topic_, f.partition);
+        rd_kafka_pause_partitions(out_->handle(), partition.get());
+        rd_kafka_produce_batch(records_.get(), f.partition, 0, queued_.data(),
+                               static_cast<int>(bodies.size()));
+        rd_kafka_resume_partitions(out_->handle(), partition.get());
+        for (std::size_t i = 0; i != bodies.size(); ++i) {
+            if (queued_[i].err == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
+            note(f, i, queued_[i].err, false);
+            --f.missing;
+        }
+        if (f.missing == 0) end(f);
+        rd_kafka_flush(out_->handle(), 0);  // wakes the threads of the brokers
+    }
+
+    /// The partition and the position of a record.
+    [[nodiscard]] static void* token(const flight& f, std::size_t record)
+    {
+        static_assert(sizeof(void*) == 8);
+        return reinterpret_cast<void*>(static_cast<std::uint64_t>(f.partition) << 32U | record);
+    }
+
+    /// Takes the reports that arrive until this time. False if there were none.
+    bool poll(clock::time_point until)
+    {
+        using std::chrono::milliseconds;
+        auto first = clock::time_point::max();
+        for (const flight& f : flights_) {
+            if (f.missing != 0) first = std::min(first, f.last_report);
+        }
+        const auto wait =
+            std::chrono::ceil<milliseconds>(std::min(first, until) - clock::now()).count();
+        const bool found =
+            rd_kafka_poll(out_->handle(), wait > 0 ? static_cast<int>(wait) : 0) != 0;
+        if (!found && clock::now() >= first) give_up();
+        return found;
+    }
+
+    /// Ends all batches. Without reports, records may still be in the queue.
+    void give_up()
+    {
+        said_ = "no delivery report of librdkafka in time";
+        close();
+        for (flight& f : flights_) {
+            if (f.missing != 0) end(f);
+        }
+    }
+
+    void take(const rd_kafka_message_t& m)
+    {
+        const auto token = reinterpret_cast<std::uint64_t>(m._private);
+        flight& f = flights_[token >> 32U];
+        const std::size_t record = token & UINT32_MAX;
+        if (m.err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            f.found[record] = answer::accepted;
+        else
+            note(f, record, m.err, kafka_possibly_written(m));
+        if (--f.missing == 0) end(f);
+    }
+
+    void note(flight& f, std::size_t record, rd_kafka_resp_err_t e, bool possibly_written)
     {
         answer a = answer::outcome_unknown;
         if (e >= 0 || !possibly_written) {
             using waybill::wire::kafka_errors;
             a = waybill::wire::find(kafka_own, kafka_errors, std::int64_t{e}).value_or(a);
         }
-        if (a != answer::accepted) said_ = fault_of(e).text;
+        if (a != answer::accepted) said_ = f.said = fault_of(e).text;
         // librdkafka keeps such an error of a topic or of a producer.
         is_broken_ = is_broken_ || a == answer::infrastructure || a == answer::outcome_unknown;
-        found_[record] = a;
+        f.found[record] = a;
     }
 
-    [[nodiscard]] waybill::send_outcome outcome(std::span<const std::string_view> bodies,
-                                                std::int32_t partition)
+    void end(flight& f)
     {
+        --in_flight_;
+        f.missing = 0;
+        ended_.push_back(std::exchange(f, {}));
+        is_broken_ = is_broken_ || (out_ && is_fatal());
+    }
+
+    [[nodiscard]] waybill::send_outcome outcome(const flight& f)
+    {
+        if (!f.is_connected) return not_connected(f.said, answer::transient);
+        if (f.found.empty()) return waybill::batch_sender::accepted{};
         faults_.clear();
         bool unknown = false;
         bool differ = false;
-        for (std::size_t i = 0; i != found_.size(); ++i) {
-            const answer a = found_[i].value_or(answer::outcome_unknown);
-            if (!found_[i]) said_ = "no delivery report of librdkafka in time";
+        for (std::size_t i = 0; i != f.found.size(); ++i) {
+            const answer a = f.found[i].value_or(answer::outcome_unknown);
             unknown = unknown || a == answer::outcome_unknown;
-            differ = differ || found_[i] != found_[0];
+            differ = differ || f.found[i] != f.found[0];
             if (a != answer::accepted) faults_.push_back({i, failure_of(a)});
         }
-        if (const std::uint64_t n = found_.size() - faults_.size(); n != 0)
-            placed_.push_back({partition, n});
+        if (const std::uint64_t n = f.found.size() - faults_.size(); n != 0)
+            placed_.push_back({f.partition, n});
         if (unknown) return waybill::batch_sender::outcome_unknown{};
         if (differ) return waybill::batch_sender::partial{.failed = faults_};
-        return outcome_of(*found_[0], said_, {.actual = batch_size(bodies)});
+        return outcome_of(*f.found[0], f.said, {.actual = f.bytes});
     }
 
     [[nodiscard]] bool is_fatal() const
@@ -277,13 +427,18 @@ private:
 
     kafka_settings settings_;
     std::string topic_;
+    std::vector<flight> flights_{};  // of each partition; none if no record is missing
+    std::size_t in_flight_ = 0;
+    std::deque<flight> ended_{};  // `finished` has not returned them
+    std::vector<rd_kafka_message_t> queued_{};
     std::unique_ptr<kafka_producer> out_{};
-    std::uint64_t partitions_ = 0;
+    std::unique_ptr<rd_kafka_topic_t, decltype(&rd_kafka_topic_destroy)> records_{
+        nullptr, &rd_kafka_topic_destroy};
+    bool is_connected_ = false;
     std::uint64_t batches_ = 0;
-    std::vector<std::optional<answer>> found_{};  // of each record of the batch
     std::vector<waybill::batch_sender::entry_fault> faults_{};
     std::vector<placed> placed_{};
-    bool is_broken_ = false;  // the producer cannot be used for the next batch
+    bool is_broken_ = false;  // the producer cannot be used for more batches
     std::string said_{};
 };
 

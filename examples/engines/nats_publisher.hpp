@@ -19,7 +19,8 @@
 //      is not stored again under the same id. After that time it is. So a relay stores each row
 //      once if it repeats an unknown outcome within the window.
 //   4. A call takes at most about 3 s, or 8 s if it creates the stream. It publishes for 0.5 s; the
-//      messages that are left are failures of the kind transient.
+//      messages that are left are failures of the kind transient. Between 256 and 4,096 messages are
+//      in flight, depending on how fast the server acknowledges.
 //   5. An object belongs to one thread at a time.
 //
 // Cost: one round trip for each message of a key, so about 1,000 messages a second for each key.
@@ -139,7 +140,12 @@ private:
     using clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds publish_time{500};
     static constexpr std::chrono::milliseconds ack_wait{1'000};
-    static constexpr std::size_t max_in_flight = 256;
+    /// Acknowledgements faster than `quick` enlarge the window up to `max_window`. One slower than
+    /// `slow` reduces it, so that no message waits longer than `ack_wait` for the ones before it.
+    static constexpr std::size_t min_window = 256;
+    static constexpr std::size_t max_window = 4'096;
+    static constexpr std::chrono::milliseconds quick{100};
+    static constexpr std::chrono::milliseconds slow{250};
     static constexpr std::size_t none = SIZE_MAX;
 
     enum class state { waiting, in_flight, stored, failed };
@@ -161,6 +167,7 @@ private:
         std::mutex mutex{};
         std::condition_variable arrived{};
         std::deque<nats_message> replies{};
+        std::size_t wanted = 1;  ///< Replies after which the caller is notified.
     };
 
     [[nodiscard]] waybill::fault problem_of(const std::string& text)
@@ -188,7 +195,7 @@ private:
                 mailbox& box = **static_cast<owner*>(to);
                 const std::lock_guard lock(box.mutex);
                 box.replies.emplace_back(m);
-                if (box.replies.size() == 1) box.arrived.notify_one();
+                if (box.replies.size() == box.wanted) box.arrived.notify_one();
             },
             owned.get());
         if (s != NATS_OK) return s;
@@ -217,7 +224,7 @@ private:
         std::size_t in_flight = 0;
         std::deque<std::size_t> sent;  // in the order of time
         for (;;) {
-            while (!ready.empty() && in_flight < max_in_flight && clock::now() < last_publish) {
+            while (!ready.empty() && in_flight < window_ && clock::now() < last_publish) {
                 entry& e = all[ready.front()];
                 if (publish_one(e, ready.front())) {
                     ++in_flight;
@@ -227,10 +234,14 @@ private:
             }
             if (in_flight == 0) break;
             while (all[sent.front()].at != state::in_flight) sent.pop_front();
+            // A thread that is woken for each reply costs more than the reply. The server has the
+            // other half to work on meanwhile.
+            const clock::time_point oldest = all[sent.front()].published;
             const std::deque<nats_message> replies =
-                next_replies(all[sent.front()].published + ack_wait);
+                next_replies(oldest + ack_wait, (in_flight + 1) / 2);
             if (replies.empty()) break;
             for (const nats_message& m : replies) take(m.get(), all, ready, in_flight);
+            resize_window(clock::now() - oldest, replies.size());
         }
         return outcome_of(all, in_flight);
     }
@@ -269,11 +280,20 @@ private:
         return false;
     }
 
-    /// All replies that have arrived. Waits for the first one; none at the deadline.
-    [[nodiscard]] std::deque<nats_message> next_replies(clock::time_point deadline)
+    void resize_window(clock::duration ack_time, std::size_t replies)
+    {
+        if (ack_time < quick) window_ = std::min(window_ + replies, max_window);
+        if (ack_time > slow) window_ = std::max(window_ / 2, min_window);
+    }
+
+    /// All replies that have arrived. Waits for this number of them, at most until the deadline.
+    [[nodiscard]] std::deque<nats_message> next_replies(clock::time_point deadline,
+                                                        std::size_t wanted)
     {
         std::unique_lock lock(mailbox_->mutex);
-        mailbox_->arrived.wait_until(lock, deadline, [&] { return !mailbox_->replies.empty(); });
+        mailbox_->wanted = wanted;
+        mailbox_->arrived.wait_until(lock, deadline,
+                                     [&] { return mailbox_->replies.size() >= wanted; });
         return std::exchange(mailbox_->replies, {});
     }
 
@@ -360,6 +380,7 @@ private:
     nats_subscription subscription_{};
     std::string inbox_{};
     bool checked_ = false;
+    std::size_t window_ = min_window;  ///< Messages in flight at most.
     std::uint64_t call_ = 0;
     std::uint64_t duplicates_ = 0;
     std::string problem_{};
