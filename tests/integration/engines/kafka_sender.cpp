@@ -10,13 +10,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <dlfcn.h>
+#include <engines/kafka_log.hpp>
 #include <engines/kafka_sender.hpp>
+#include <support/environment.hpp>
+#include <support/send_in_flight.hpp>
 #include <sys/socket.h>
 
 #include "scripted.hpp"
@@ -197,6 +202,218 @@ void test_full_queue(const engines::kafka_mock& cluster, scripted::score& score)
     score.expect("Kafka", "after it", sent(s, 2, 10), "accepted");
 }
 
+// ---- several batches in flight
+
+using std::chrono::milliseconds;
+
+/// Starts a batch of one line for each number of bytes; its attempt is the number. Bodies that are
+/// not copied live here.
+void start(engines::kafka_sender& s, const std::vector<std::size_t>& sizes)
+{
+    static std::map<std::size_t, std::string> bodies;
+    for (const std::size_t bytes : sizes) {
+        const std::string& body = bodies.try_emplace(bytes, bytes, 'x').first->second;
+        s.start(bytes, std::vector<std::string_view>{body});
+    }
+}
+
+/// "17 accepted, 18 failed, transient": the attempts in ascending order, each with its outcome.
+std::string ended(engines::kafka_sender& s, std::size_t batches)
+{
+    std::map<std::uint64_t, std::string> outcomes;
+    for (std::size_t n = 0; n != batches; ++n) {
+        const auto e = s.finished(milliseconds(10'000));
+        if (!e) return "a batch does not end";
+        std::string& found = outcomes[e->attempt];
+        check(found.empty(), "attempt " + std::to_string(e->attempt) + " ends twice");
+        found = in_words(e->outcome);
+    }
+    check(!s.finished(milliseconds(0)), "no batch is left");
+    std::string text;
+    for (const auto& [attempt, outcome] : outcomes)
+        text += (text.empty() ? "" : ", ") + std::to_string(attempt) + ' ' + outcome;
+    return text;
+}
+
+/// Each partition has another leader.
+void spread(engines::kafka_mock& cluster, const char* topic)
+{
+    cluster.topic(topic, 3);
+    for (std::int32_t n = 0; n != 3; ++n) cluster.set_leader({topic, n}, n + 1);
+}
+
+void test_in_flight(scripted::score& score)
+{
+    engines::kafka_mock cluster(3);
+    spread(cluster, "flights");
+    const auto settings = settings_of(cluster).set("message.timeout.ms", "1500");
+    engines::kafka_sender s(settings, "flights");
+    start(s, {10, 11, 12});
+    score.expect("Kafka", "three batches", ended(s, 3), "10 accepted, 11 accepted, 12 accepted");
+
+    // All requests are on their way before the first response. A fourth batch waits.
+    for (std::int32_t n = 1; n != 4; ++n) cluster.set_delay(n, 300);
+    static_cast<void>(requests.taken());
+    start(s, {10, 11, 12});
+    std::this_thread::sleep_for(milliseconds(150));
+    check(!s.finished(milliseconds(0)), "the brokers have responded too early");
+    check(requests.taken().size() == 3, "not three requests before the first response");
+    start(s, {13});
+    check(requests.taken().size() <= 1, "more than one batch in flight for a partition");
+    score.expect("Kafka", "four batches", ended(s, 4),
+                 "10 accepted, 11 accepted, 12 accepted, 13 accepted");
+    for (std::int32_t n = 1; n != 4; ++n) cluster.set_delay(n, 0);
+
+    // The outcome of one batch is not that of the others.
+    for (std::size_t refused = 0; refused != 3; ++refused) {
+        std::vector<rd_kafka_resp_err_t> responses(refused, RD_KAFKA_RESP_ERR_NO_ERROR);
+        responses.push_back(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+        cluster.refuse(0, responses);
+        start(s, {10, 20, 30});
+        const std::string found = ended(s, 3);
+        const bool one = found == "10 refused 78 of ?, 20 accepted, 30 accepted" ||
+                         found == "10 accepted, 20 refused 88 of ?, 30 accepted" ||
+                         found == "10 accepted, 20 accepted, 30 refused 98 of ?";
+        check(one, "one of three is refused: " + found);
+    }
+
+    // The partitions take turns, so the next three batches are for brokers 1, 2 and 3 in some order.
+    cluster.set_down(2);
+    start(s, {10, 11, 12});
+    std::string found = ended(s, 3);
+    check(found == "10 failed, transient, 11 accepted, 12 accepted" ||
+              found == "10 accepted, 11 failed, transient, 12 accepted" ||
+              found == "10 accepted, 11 accepted, 12 failed, transient",
+          "one of three brokers is down: " + found);
+    cluster.set_up(2);
+    start(s, {10, 11, 12});
+    score.expect("Kafka", "after it", ended(s, 3), "10 accepted, 11 accepted, 12 accepted");
+
+    // After an unknown outcome, the batches that are in flight still have their own.
+    cluster.set_delay(2, 2'600);
+    start(s, {10, 11, 12});
+    found = ended(s, 3);
+    check(found == "10 unknown, 11 accepted, 12 accepted" ||
+              found == "10 accepted, 11 unknown, 12 accepted" ||
+              found == "10 accepted, 11 accepted, 12 unknown",
+          "one of three brokers does not respond: " + found);
+    cluster.set_delay(2, 0);
+    start(s, {10, 11, 12});
+    score.expect("Kafka", "after it", ended(s, 3), "10 accepted, 11 accepted, 12 accepted");
+
+    // The producer is replaced after an unknown outcome, and not before the other batches end.
+    engines::kafka_sender fresh(settings, "flights");
+    start(fresh, {9, 10, 11});
+    score.expect("Kafka", "a first turn", ended(fresh, 3), "9 accepted, 10 accepted, 11 accepted");
+    for (const std::int32_t n : {2, 3}) cluster.set_delay(n, 700);
+    cluster.refuse(0, {RD_KAFKA_RESP_ERR_UNKNOWN});
+    start(fresh, {10});  // to broker 1
+    score.expect("Kafka", "UNKNOWN", ended(fresh, 1), "10 unknown");
+    start(fresh, {11, 12});
+    cluster.refuse(0, {RD_KAFKA_RESP_ERR_UNKNOWN});
+    start(fresh, {13});
+    const auto first = fresh.finished(milliseconds(400));
+    check(first && first->attempt == 13 && in_words(first->outcome) == "unknown",
+          "the batch to broker 1 is unknown");
+    for (const std::int32_t n : {2, 3}) cluster.set_delay(n, 0);  // of later responses
+    start(fresh, {14});
+    score.expect("Kafka", "batches in flight during it", ended(fresh, 3),
+                 "11 accepted, 12 accepted, 14 accepted");
+}
+
+/// Keys with faults: each line arrives, and those of a key in order within each partition.
+void test_ordered_keys()
+{
+    engines::kafka_mock cluster(3);
+    spread(cluster, "keys");
+    engines::kafka_sender s(settings_of(cluster), "keys");
+    struct line {
+        std::uint64_t key = 0;
+        std::string body{};
+    };
+    constexpr std::uint64_t keys = 40;
+    std::vector<line> all;
+    for (std::uint64_t n = 0; n != 8'000; ++n)
+        all.push_back({n / 20 % keys, std::to_string(n / 20 % keys) + ' ' + std::to_string(n)});
+    std::atomic<bool> stop = false;
+    int faults = 0;
+    std::thread disturbing([&] {
+        for (std::int32_t n = 0; !stop; ++n, ++faults) {
+            std::this_thread::sleep_for(milliseconds(30));
+            if (n % 3 == 0) {
+                cluster.set_down(1 + n / 3 % 3);
+                std::this_thread::sleep_for(milliseconds(40));
+                cluster.set_up(1 + n / 3 % 3);
+            } else if (n % 3 == 1) {
+                cluster.refuse(0, {RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_UNKNOWN,
+                                   RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED});
+            } else {
+                cluster.set_leader({"keys", n % 2}, 1 + n % 3);
+            }
+        }
+    });
+    waybill::batch_sender sender{
+        {.limit = {.items = 60},
+         .exact_sizes = true,
+         .in_flight = 3,
+         .ordered = true,
+         .retry = {.max_attempts = 20,
+                   .pauses = {.base = milliseconds(5), .cap = milliseconds(50)}}}};
+    support::standard_environment env;
+    std::size_t most = 0;
+    const auto r = support::send_in_flight(
+        all,
+        [](const line& l) {
+            return waybill::batch_sender::queued{l.body.size(), l.key};
+        },
+        sender,
+        [&](std::uint64_t attempt, const auto& batch) {
+            std::this_thread::sleep_for(milliseconds(5));
+            std::vector<std::string_view> bodies;
+            for (const line& l : batch) bodies.push_back(l.body);
+            s.start(attempt, bodies);
+            most = std::max(most, sender.in_flight() + 1);
+        },
+        [&](milliseconds wait) { return s.finished(wait); }, env);
+    stop = true;
+    disturbing.join();
+    check(r.accepted == all.size() && r.taken == all.size(), "not all lines are accepted");
+    check(most == 3, std::to_string(most) + " batches in flight instead of 3");
+    check(faults > 5, "too few faults: " + std::to_string(faults));
+
+    engines::kafka_log log(settings_of(cluster), "keys");
+    std::vector<std::uint64_t> arrived(all.size());
+    const auto names = log.partitions();
+    check(names && names->size() == 3, "three partitions");
+    for (const std::string& name : *names) {
+        std::optional<waybill::position> last;
+        std::map<std::string, std::uint64_t> first_of_key;  // the highest number so far
+        std::vector<bool> seen(all.size());
+        for (;;) {
+            const auto events = log.read(name, last, 1'000);
+            if (!events || events->empty()) break;
+            for (const auto& e : *events) {
+                const std::size_t blank = e.body.find(' ');
+                const std::uint64_t n = std::stoull(e.body.substr(blank + 1));
+                ++arrived.at(n);
+                if (seen[n]) continue;  // a repetition after an unknown outcome
+                seen[n] = true;
+                std::uint64_t& highest = first_of_key[e.body.substr(0, blank)];
+                check(n >= highest, "line " + e.body + " is out of order");
+                highest = std::max(highest, n);
+            }
+            last = waybill::position{.sequence = events->back().sequence};
+        }
+    }
+    std::uint64_t twice = 0;
+    for (const std::uint64_t n : arrived) {
+        check(n != 0, "a line is missing");
+        twice += n > 1 ? 1U : 0U;
+    }
+    std::printf("keys: %d faults, %llu batches, %llu lines twice\n", faults,
+                static_cast<unsigned long long>(r.sends), static_cast<unsigned long long>(twice));
+}
+
 }  // namespace
 
 int main()
@@ -208,6 +425,8 @@ int main()
     test_codes(cluster, score);
     test_full_queue(cluster, score);
     test_outages(score);
+    test_in_flight(score);
+    test_ordered_keys();
     std::printf("%d answers, %d taken otherwise, %d broken\n", score.asked(), score.wrong(),
                 failures);
     return score.wrong() == 0 && failures == 0 ? 0 : 1;
