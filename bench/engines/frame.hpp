@@ -129,6 +129,7 @@ struct row {
     rate ours{};             ///< Batches through the adapter.
     rate single{};           ///< One event at a time.
     rate library{};          ///< The batches of the client library.
+    rate unordered{};        ///< Ours with the guarantees of `library`, if `ours` has more.
     rate consumer{};         ///< run_partitions, run_queue or process_batch.
     rate by_hand{};          ///< The loop by hand.
 };

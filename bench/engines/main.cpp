@@ -100,7 +100,7 @@ std::string line_of(const engine& e, const row& r)
     for (std::string name; names >> name; before = ", ")
         line << before << "[" << name << "](../examples/engines/" << name << ")";
     line << " | `bench/run engines " << e.name << "` | " << e.survived << " | "
-         << ratio(r.ours, r.single) << " | " << ratio(r.ours, r.library) << " | "
+         << ratio(r.ours, r.single) << " | " << ratio(r.unordered.highest > 0 ? r.unordered : r.ours, r.library) << " | "
          << ratio(r.consumer, r.by_hand) << " |\n";
     return line.str();
 }
@@ -117,6 +117,11 @@ void print_spread(const engine& e, const row& r)
         "%s (consumer by hand)\n",
         std::string(e.name).c_str(), percent(r.single).c_str(), percent(r.library).c_str(),
         percent(r.by_hand).c_str());
+    if (r.unordered.highest > 0) {
+        std::printf("%s: in the order of each key %s, without an order %s events per second\n",
+                    std::string(e.name).c_str(), number(r.ours.highest).c_str(),
+                    number(r.unordered.highest).c_str());
+    }
     for (const rate& each : {r.single, r.library, r.by_hand}) {
         if (each.spread() <= 0.25) continue;
         std::printf("%s: the machine is noisy; a ratio can be wrong by this much\n",

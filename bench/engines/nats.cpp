@@ -35,6 +35,14 @@ jsPubOptions with_id(const message& m)
     return o;
 }
 
+/// Messages without keys, for which the publisher keeps no order. nats.c keeps none.
+std::vector<message> without_keys(std::uint64_t count)
+{
+    std::vector<message> all = messages(count);
+    for (message& m : all) m.key.clear();
+    return all;
+}
+
 double one_at_a_time(jsCtx* js, const engines::nats_publisher& names, std::uint64_t count)
 {
     const std::vector<message> all = messages(count);
@@ -50,7 +58,7 @@ double one_at_a_time(jsCtx* js, const engines::nats_publisher& names, std::uint6
 
 double by_nats_c(jsCtx* js, const engines::nats_publisher& names, std::uint64_t count)
 {
-    const std::vector<message> all = messages(count);
+    const std::vector<message> all = without_keys(count);
     return events_in(all.size(), [&] {
         for (const message& m : all) {
             jsPubOptions o = with_id(m);
@@ -102,11 +110,13 @@ row nats(const std::string& folder)
     engines::nats_publisher publisher(url, "ORDERS");
     expect(publisher.open().ok(), "nats_publisher: no stream");
     peers send;
-    send.add("ours", [&](std::uint64_t n) {
+    const auto ours = [&](const std::vector<message>& all) {
         return by_send_all(
-            messages(n), limit, [](std::uint64_t size) { return size; },
+            all, limit, [](std::uint64_t size) { return size; },
             [&](auto batch) { return publisher.publish(batch); });
-    });
+    };
+    send.add("ours", [&](std::uint64_t n) { return ours(messages(n)); });
+    send.add("unordered", [&](std::uint64_t n) { return ours(without_keys(n)); });
     send.add("single", [&](std::uint64_t n) { return one_at_a_time(js, publisher, n); });
     send.add("library", [&](std::uint64_t n) { return by_nats_c(js, publisher, n); });
     send.take_turns();
@@ -131,6 +141,7 @@ row nats(const std::string& folder)
             .ours = send.at("ours"),
             .single = send.at("single"),
             .library = send.at("library"),
+            .unordered = send.at("unordered"),
             .consumer = consume.at("ours"),
             .by_hand = consume.at("by hand")};
 }

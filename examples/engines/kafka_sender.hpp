@@ -155,6 +155,7 @@ public:
             return;
         }
         const std::size_t partition = free_partition();
+        connect_leader(partition);
         flights_[partition] = {.attempt = attempt,
                                .partition = static_cast<std::int32_t>(partition),
                                .found = std::vector<std::optional<answer>>(bodies.size()),
@@ -194,6 +195,7 @@ private:
     /// Longer than message.timeout.ms, after which librdkafka reports each record.
     static constexpr std::chrono::seconds patience{20};
     static constexpr std::chrono::seconds connecting{5};
+    static constexpr int leader_wait = 1'000;  // milliseconds
 
     /// Bytes of a non-negative number in a record.
     [[nodiscard]] static constexpr std::uint64_t number_size(std::uint64_t n)
@@ -236,8 +238,22 @@ private:
             return false;
         }
         flights_.resize(static_cast<std::size_t>(n));
+        has_asked_.assign(flights_.size(), false);
         is_connected_ = true;
         return true;
+    }
+
+    /// librdkafka connects to a broker when a record is queued for it, but not for records of a
+    /// paused partition: it would find these only after a second. A request connects at once.
+    void connect_leader(std::size_t partition)
+    {
+        if (has_asked_[partition]) return;
+        has_asked_[partition] = true;
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        static_cast<void>(rd_kafka_query_watermark_offsets(out_->handle(), topic_.c_str(),
+                                                           static_cast<std::int32_t>(partition),
+                                                           &begin, &end, leader_wait));
     }
 
     /// Waits for the batches in flight. The next call makes a new producer.
@@ -435,6 +451,7 @@ private:
     std::unique_ptr<rd_kafka_topic_t, decltype(&rd_kafka_topic_destroy)> records_{
         nullptr, &rd_kafka_topic_destroy};
     bool is_connected_ = false;
+    std::vector<bool> has_asked_{};  // for the leader of each partition, by this producer
     std::uint64_t batches_ = 0;
     std::vector<waybill::batch_sender::entry_fault> faults_{};
     std::vector<placed> placed_{};

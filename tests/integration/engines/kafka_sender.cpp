@@ -305,11 +305,11 @@ void test_in_flight(scripted::score& score)
     engines::kafka_sender fresh(settings, "flights");
     start(fresh, {9, 10, 11});
     score.expect("Kafka", "a first turn", ended(fresh, 3), "9 accepted, 10 accepted, 11 accepted");
-    for (const std::int32_t n : {2, 3}) cluster.set_delay(n, 700);
-    cluster.refuse(0, {RD_KAFKA_RESP_ERR_UNKNOWN});
     start(fresh, {10});  // to broker 1
-    score.expect("Kafka", "UNKNOWN", ended(fresh, 1), "10 unknown");
+    score.expect("Kafka", "a second turn", ended(fresh, 1), "10 accepted");
+    for (const std::int32_t n : {2, 3}) cluster.set_delay(n, 700);
     start(fresh, {11, 12});
+    std::this_thread::sleep_for(milliseconds(100));  // their requests have arrived
     cluster.refuse(0, {RD_KAFKA_RESP_ERR_UNKNOWN});
     start(fresh, {13});
     const auto first = fresh.finished(milliseconds(400));
@@ -335,23 +335,25 @@ void test_ordered_keys()
     std::vector<line> all;
     for (std::uint64_t n = 0; n != 8'000; ++n)
         all.push_back({n / 20 % keys, std::to_string(n / 20 % keys) + ' ' + std::to_string(n)});
-    std::atomic<bool> stop = false;
+    // In proportion to the batches, so that a slow machine does not use up the retries.
+    int starts = 0;
     int faults = 0;
-    std::thread disturbing([&] {
-        for (std::int32_t n = 0; !stop; ++n, ++faults) {
-            std::this_thread::sleep_for(milliseconds(30));
-            if (n % 3 == 0) {
-                cluster.set_down(1 + n / 3 % 3);
-                std::this_thread::sleep_for(milliseconds(40));
-                cluster.set_up(1 + n / 3 % 3);
-            } else if (n % 3 == 1) {
-                cluster.refuse(0, {RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_UNKNOWN,
-                                   RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED});
-            } else {
-                cluster.set_leader({"keys", n % 2}, 1 + n % 3);
-            }
+    const auto disturb = [&] {
+        if (++starts % 8 != 0) return;
+        const int n = faults++;
+        if (n % 3 == 0) {
+            cluster.refuse(0, {RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_NO_ERROR,
+                               RD_KAFKA_RESP_ERR_UNKNOWN});
+        } else if (n % 3 == 1) {
+            cluster.set_leader({"keys", n % 2}, 1 + n / 3 % 3);
+        } else {
+            cluster.set_down(1 + n / 3 % 3);
         }
-    });
+    };
+    const auto repair = [&] {
+        std::this_thread::sleep_for(milliseconds(5));
+        for (std::int32_t n = 1; n != 4; ++n) cluster.set_up(n);
+    };
     waybill::batch_sender sender{
         {.limit = {.items = 60},
          .exact_sizes = true,
@@ -368,15 +370,14 @@ void test_ordered_keys()
         },
         sender,
         [&](std::uint64_t attempt, const auto& batch) {
-            std::this_thread::sleep_for(milliseconds(5));
             std::vector<std::string_view> bodies;
             for (const line& l : batch) bodies.push_back(l.body);
+            disturb();
             s.start(attempt, bodies);
+            if (starts % 8 == 0) repair();
             most = std::max(most, sender.in_flight() + 1);
         },
         [&](milliseconds wait) { return s.finished(wait); }, env);
-    stop = true;
-    disturbing.join();
     check(r.accepted == all.size() && r.taken == all.size(), "not all lines are accepted");
     check(most == 3, std::to_string(most) + " batches in flight instead of 3");
     check(faults > 5, "too few faults: " + std::to_string(faults));
@@ -406,10 +407,12 @@ void test_ordered_keys()
         }
     }
     std::uint64_t twice = 0;
+    std::uint64_t missing = 0;
     for (const std::uint64_t n : arrived) {
-        check(n != 0, "a line is missing");
+        missing += n == 0 ? 1U : 0U;
         twice += n > 1 ? 1U : 0U;
     }
+    check(missing == 0, std::to_string(missing) + " lines are missing");
     std::printf("keys: %d faults, %llu batches, %llu lines twice\n", faults,
                 static_cast<unsigned long long>(r.sends), static_cast<unsigned long long>(twice));
 }
