@@ -10,6 +10,8 @@
 //     topic.start(2, more);
 //     auto e = topic.finished(100ms);               // e->attempt, e->outcome
 //
+// ../support/send_in_flight.hpp has the loop that sends an input with several batches in flight.
+//
 //   1. A batch is one Produce request with one record batch for one partition. librdkafka neither
 //      splits nor merges batches. The partitions take turns. The records have no key.
 //   2. `batch_size` is the exact size of the record batch in the request, without compression.
@@ -30,7 +32,8 @@
 // _QUEUE_FULL                       throttled: the queue of librdkafka is full
 // 17, 29, 31, _UNKNOWN_TOPIC ...    the sender stops: no such topic, or no permission
 // _MSG_TIMED_OUT, _TRANSPORT ...    transient if it was not transmitted, otherwise unknown
-// any other code of a broker        waybill::wire::kafka_errors; unknown if it has no such code
+// any other code of a broker        waybill::wire::kafka_errors; unknown if it has no such code, or if
+//                                   librdkafka states that the record is possibly stored
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
@@ -355,7 +358,8 @@ private:
     void note(flight& f, std::size_t record, rd_kafka_resp_err_t e, bool possibly_written)
     {
         answer a = answer::outcome_unknown;
-        if (e >= 0 || !possibly_written) {
+        // A broker's code is that of the last attempt; an earlier one may have stored the record.
+        if (!possibly_written) {
             using waybill::wire::kafka_errors;
             a = waybill::wire::find(kafka_own, kafka_errors, std::int64_t{e}).value_or(a);
         }

@@ -29,7 +29,6 @@
 #include <cstdint>
 #include <iterator>
 #include <utility>
-#include <variant>
 
 #include <waybill/batch.hpp>
 #include <waybill/core/match.hpp>
@@ -115,15 +114,13 @@ template <class Items, class Size, class Start, class Finished, class Environmen
     const auto take_outcome = [&](milliseconds wait) {
         auto ended = finished(wait);
         if (!ended) return;
-        report.refusals += std::holds_alternative<sender::too_large>(ended->outcome) ? 1U : 0U;
-        report.throttled += std::holds_alternative<sender::throttled>(ended->outcome) ? 1U : 0U;
-        std::visit(
-            [&](auto& event) {
-                event.attempt = ended->attempt;
-                if constexpr (requires { event.random; }) event.random = env.random();
-                s.on(event, env.now());
-            },
-            ended->outcome);
+        report.refusals += waybill::holds_alternative<sender::too_large>(ended->outcome) ? 1U : 0U;
+        report.throttled += waybill::holds_alternative<sender::throttled>(ended->outcome) ? 1U : 0U;
+        waybill::match(ended->outcome, [&](auto& event) {
+            event.attempt = ended->attempt;
+            if constexpr (requires { event.random; }) event.random = env.random();
+            s.on(event, env.now());
+        });
     };
     // Until an outcome, or until the sender can go on without one.
     const auto wait_until = [&](waybill::steady_time t) {
