@@ -315,7 +315,7 @@ void print_sizes(const std::vector<scenario>& cases)
         std::printf("%-28s %12.4f %12.2f %20llu\n", s.name.c_str(),
                     room / static_cast<double>(s.positions.back() + 1),
                     room / static_cast<double>(s.positions.size()),
-                    static_cast<unsigned long long>(waybill::encoded_size(our.tracker())));
+                    static_cast<unsigned long long>(waybill::encoded_done::full_size(our.tracker())));
     }
 }
 

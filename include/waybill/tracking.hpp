@@ -22,7 +22,6 @@
 //   tracking/tracker_bytes.hpp
 //     struct tracker_budget
 //     struct encoded_done
-//     std::uint64_t encoded_size(const completion_tracker& t)
 //     encoded_done encode(const completion_tracker& t, const tracker_budget& b, std::uint64_t salt)
 //     encoded_done encode_text(t, b, salt)
 //     result<tracker_start, tracker_start::decode_error> decode(done, bytes, salt)

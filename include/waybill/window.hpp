@@ -36,8 +36,7 @@
 //
 //   window/merged_windows.hpp
 //     sliding_window<M, Time, How> merged(a, b)
-//     enum merge_mismatch { time, span }
-//     result<window_summary<M, Time>, merge_mismatch> merged(a, b)
+//     merged(a, b)
 //
 //   window/quantile.hpp
 //     auto quantile(const S& samples, double q)
@@ -46,8 +45,6 @@
 //   window/sample.hpp
 //     struct sample
 //     struct weighted_sample
-//     std::uint32_t weight_of(const sample<V, Time>&)
-//     std::uint32_t weight_of(const weighted_sample<V, Time>& s)
 //
 //   window/sliding_window.hpp
 //     class sliding_window

@@ -101,21 +101,21 @@ struct encoded_done {
     std::uint64_t dropped = 0;  ///< Number of the other done events, repeated after a restart.
     encoded_as outcome = encoded_as::whole;
 
+    /// The size in bytes if all events done after the watermark are encoded; 0 if there are no such
+    /// events. Examines all pending events.
+    [[nodiscard]] static constexpr std::uint64_t full_size(const completion_tracker& t)
+    {
+        return detail::plan_tracker(t, detail::highest_size).full_bytes;
+    }
+
     friend bool operator==(const encoded_done&, const encoded_done&) = default;
 };
-
-/// Returns the size in bytes of the encoding of all events done after the watermark; 0 if there are
-/// no such events. Examines all pending events.
-[[nodiscard]] constexpr std::uint64_t encoded_size(const completion_tracker& t)
-{
-    return detail::plan_tracker(t, detail::highest_size).full_bytes;
-}
 
 constexpr bool tracker_budget::can_accept(const completion_tracker& t) const
 {
     const std::uint64_t bytes_at_pressure =
         max_bytes / 100 * pressure + max_bytes % 100 * pressure / 100;
-    return t.can_accept() && encoded_size(t) <= detail::lesser(bytes_at_pressure, max_bytes);
+    return t.can_accept() && encoded_done::full_size(t) <= detail::lesser(bytes_at_pressure, max_bytes);
 }
 
 /// Encodes the events done after the watermark. Commit the bytes together with resume_at() or

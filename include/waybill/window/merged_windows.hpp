@@ -22,11 +22,8 @@
 #ifndef WAYBILL_WINDOW_MERGED_WINDOWS_HPP
 #define WAYBILL_WINDOW_MERGED_WINDOWS_HPP
 
-#include <cstdint>
 #include <optional>
-#include <string_view>
 
-#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/measures.hpp>
@@ -67,28 +64,19 @@ template <measure M, class Time, template <class> class How, template <class> cl
     return both;
 }
 
-/// Why two summaries cannot be merged.
-enum class merge_mismatch : std::uint8_t {
-    time,  ///< Their times differ.
-    span,  ///< Their times are equal, and their spans differ.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(merge_mismatch) noexcept
-{
-    return "time, span";
-}
-
 /// Merges two summaries of the same time and span. O(1). Its `first` and `last` are found by time;
 /// for equal times, `first` comes from `a` and `last` from `b`. The result is complete only if both
 /// summaries are.
 template <measure M, class Time>
     requires(M::commutative)
-[[nodiscard]] constexpr result<window_summary<M, Time>, merge_mismatch> merged(
-    const window_summary<M, Time>& a, const window_summary<M, Time>& b)
+[[nodiscard]] constexpr result<window_summary<M, Time>,
+                               typename window_summary<M, Time>::merge_mismatch>
+merged(const window_summary<M, Time>& a, const window_summary<M, Time>& b)
 {
-    if (a.now != b.now) return unexpected(merge_mismatch::time);
-    if (a.span != b.span) return unexpected(merge_mismatch::span);
-    return window_summary<M, Time>{M::combine(a, b), a.now, a.span, a.cut || b.cut};
+    using summary = window_summary<M, Time>;
+    if (a.now != b.now) return unexpected(summary::merge_mismatch::time);
+    if (a.span != b.span) return unexpected(summary::merge_mismatch::span);
+    return summary{M::combine(a, b), a.now, a.span, a.cut || b.cut};
 }
 
 }  // namespace waybill::inline v0_2

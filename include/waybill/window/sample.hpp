@@ -23,6 +23,8 @@ struct sample {
     V value{};
 
     friend bool operator==(const sample&, const sample&) = default;
+    /// The number of events that it stands for.
+    [[nodiscard]] friend constexpr std::uint32_t weight_of(const sample&) noexcept { return 1; }
 };
 
 /// A value at a time, which stands for `weight` events. The weight is 1 if no events were left out.
@@ -33,19 +35,11 @@ struct weighted_sample {
     std::uint32_t weight = 1;
 
     friend bool operator==(const weighted_sample&, const weighted_sample&) = default;
+    [[nodiscard]] friend constexpr std::uint32_t weight_of(const weighted_sample& s) noexcept
+    {
+        return s.weight;
+    }
 };
-
-/// The number of events that a sample stands for.
-template <class V, class Time>
-[[nodiscard]] constexpr std::uint32_t weight_of(const sample<V, Time>&) noexcept
-{
-    return 1;
-}
-template <class V, class Time>
-[[nodiscard]] constexpr std::uint32_t weight_of(const weighted_sample<V, Time>& s) noexcept
-{
-    return s.weight;
-}
 
 namespace detail {
 

@@ -8,8 +8,11 @@
 #ifndef WAYBILL_WINDOW_WINDOW_SUMMARY_HPP
 #define WAYBILL_WINDOW_WINDOW_SUMMARY_HPP
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -17,6 +20,16 @@ namespace waybill::inline v0_2 {
 /// The measure of the samples in (now - span, now].
 template <class Measure, class Time>
 struct window_summary : Measure {
+    /// Why two summaries cannot be merged.
+    enum class merge_mismatch : std::uint8_t {
+        time,  ///< Their times differ.
+        span,  ///< Their times are equal, and their spans differ.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(merge_mismatch) noexcept
+    {
+        return "time, span";
+    }
+
     Time now{};  ///< The end of the window, included.
     duration span{};
     bool cut = false;  ///< A sample after now - span is missing: see `max_points`.

@@ -143,7 +143,7 @@ void every_window(const prepared& all, bool every_budget, counted& sum)
         const auto whole = waybill::encode(p.tracker);
         must(whole.outcome == encoded_done::encoded_as::whole && whole.dropped == 0,
              "all of it fits", pattern);
-        must(whole.bytes.size() == waybill::encoded_size(p.tracker), "as long as it says", pattern);
+        must(whole.bytes.size() == waybill::encoded_done::full_size(p.tracker), "as long as it says", pattern);
         taken_over(p, whole.bytes, whole.kept, pattern);
         ++sum.windows;
         if (!whole.bytes.empty()) ++sum.forms[static_cast<unsigned char>(whole.bytes[0]) & 3U];

@@ -99,7 +99,7 @@ void comes_back(const completion_tracker& t, const std::vector<std::uint64_t>& b
 {
     const auto beside = waybill::encode(t, {.max_bytes = 1'000'000});
     CHECK(beside.outcome == encoded_done::encoded_as::whole);
-    CHECK(beside.bytes.size() == waybill::encoded_size(t));
+    CHECK(beside.bytes.size() == encoded_done::full_size(t));
     const auto start = waybill::decode(t.watermark(), beside.bytes);
     REQUIRE(start.has_value());
     completion_tracker next;
@@ -125,7 +125,7 @@ TEST_CASE("tracker_bytes: nothing to write is no bytes, and no bytes are nothing
           made({}, {5, 6}, {5, 6}), made(10, {highest}, {})}) {
         const auto beside = waybill::encode(t);
         CHECK(beside == waybill::encoded_done{});
-        CHECK(waybill::encoded_size(t) == 0);
+        CHECK(encoded_done::full_size(t) == 0);
         CHECK(waybill::encode_text(t).bytes.empty());
         const auto start = waybill::decode(t.watermark(), "");
         REQUIRE(start.has_value());
@@ -221,7 +221,7 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
 {
     // Every other one of 4,000: a bit each is the shortest.
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));
-    CHECK(waybill::encoded_size(t) == 1 + 1 + 500 + 4);
+    CHECK(encoded_done::full_size(t) == 1 + 1 + 500 + 4);
     const auto whole = waybill::encode(t, {.max_bytes = 506});
     CHECK(whole.outcome == encoded_done::encoded_as::whole);
     CHECK(whole.kept == 2'000);

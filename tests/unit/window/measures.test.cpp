@@ -26,7 +26,6 @@ using waybill::steady_time;
 using waybill::summed;
 using waybill::wall_time;
 using waybill::weighted_count;
-using waybill::weight_of;
 using waybill::weighted_sample;
 using waybill::weighted_stats;
 

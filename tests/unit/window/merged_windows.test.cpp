@@ -147,6 +147,7 @@ TEST_CASE("answers of different times or spans are not merged, whatever is in th
     window a{{.span = 10min}};
     window b{{.span = 10min}};
     window c{{.span = 5min}};
+    using merge_mismatch = decltype(a.query(at(60)))::merge_mismatch;
     for (window* w : {&a, &b, &c}) w->insert(at(10), 1);
     CHECK(merged(a.query(at(60)), b.query(at(60))).has_value());
     CHECK(merged(a.query(at(60)), c.query(at(60))).error() == merge_mismatch::span);
