@@ -79,12 +79,16 @@ def main():
             return 1
         new = by_header.sub(lambda m: headers[m.group()], text)
         new = by_name.sub(lambda m: renamed[m.group()], new)
+        # Actions were std::variant in 0.1.
+        new = re.sub(r"\bstd::(get_if|holds_alternative)(?=<\s*(?:::)?waybill::)", r"waybill::\1", new)
         for number, (was, line) in enumerate(zip(text.splitlines(), new.splitlines()), 1):
             if was != line and dry:
                 print(f"{path}:{number}: {line.strip()}")
             for found in by_member.finditer(line):
                 becomes = " or ".join(sorted(members[found.group(1)]))
                 print(f"{path}:{number}: look: .{found.group(1)} may be .{becomes}: {line.strip()}")
+            if "std::visit(" in line or re.search(r"\bstd::get<\s*(?:::)?waybill::", line):
+                print(f"{path}:{number}: look: of an action: waybill::match or waybill::get_if: {line.strip()}")
             if re.search(r"waybill(::|/[a-z]+/)detail", line) and was != line:
                 print(f"{path}:{number}: look: internal since 0.2: {line.strip()}")
         new = re.sub(r"(?m)^[ \t]*namespace act = (::)?waybill::act;\n", "", new)

@@ -25,6 +25,14 @@ sed -i 's/guard\.report(/guard.record(/; s/\.header = 0/.item_overhead = 0/' "$w
 "$script" "$work/none.cpp" 2>"$work/error" && fail "a file that does not exist is no error"
 grep -q 'none.cpp: cannot be read' "$work/error" || fail "the error does not name the file"
 
+# Actions are no std::variant any more; a variant of the program is.
+echo 'bool waits = std::holds_alternative<waybill::wait_until>(a) && std::get_if<int>(&own);
+auto text = std::visit(to_text, std::get<waybill::wait_until>(a));' >"$work/actions.cpp"
+"$script" "$work/actions.cpp" >"$work/look"
+grep -q 'waybill::holds_alternative<waybill::wait_until>(a) && std::get_if<int>(&own)' "$work/actions.cpp" ||
+    fail "an action is still a std::variant"
+grep -q 'actions.cpp:2: look: of an action: waybill::match' "$work/look" || fail "std::visit is not printed"
+
 echo '#include <waybill/core/varint.hpp>
 std::uint64_t bytes = waybill::varint_size(300);' >"$work/internal.cpp"
 "$script" "$work/internal.cpp" >"$work/look"
