@@ -100,7 +100,8 @@ std::string line_of(const engine& e, const row& r)
     for (std::string name; names >> name; before = ", ")
         line << before << "[" << name << "](../examples/engines/" << name << ")";
     line << " | `bench/run engines " << e.name << "` | " << e.survived << " | "
-         << ratio(r.ours, r.single) << " | " << ratio(r.unordered.highest > 0 ? r.unordered : r.ours, r.library) << " | "
+         << ratio(r.ours, r.single) << " | "
+         << ratio(r.unordered.highest > 0 ? r.unordered : r.ours, r.library) << " | "
          << ratio(r.consumer, r.by_hand) << " |\n";
     return line.str();
 }

@@ -152,21 +152,27 @@ public:
     /// Begins to send a batch. The span of the bodies is not needed after the call.
     void start(std::uint64_t attempt, std::span<const std::string_view> bodies)
     {
-        if (is_broken_) reopen();
-        if (!connected()) {
-            ended_.push_back({.attempt = attempt, .is_connected = false, .said = said_});
-            return;
+        std::optional<std::size_t> partition;
+        while (!partition) {
+            if (is_broken_) reopen();
+            if (!connected()) {
+                ended_.push_back({.attempt = attempt, .is_connected = false, .said = said_});
+                return;
+            }
+            // A report that arrives meanwhile can end the producer, so it is checked again.
+            partition = free_partition();
+            if (!partition) poll(clock::time_point::max());
         }
-        const std::size_t partition = free_partition();
-        connect_leader(partition);
-        flights_[partition] = {.attempt = attempt,
-                               .partition = static_cast<std::int32_t>(partition),
-                               .found = std::vector<std::optional<answer>>(bodies.size()),
-                               .missing = bodies.size(),
-                               .bytes = batch_size(bodies),
-                               .last_report = clock::now() + patience};
+        connect_leader(*partition);
+        flight& f = flights_[*partition];
+        f = {.attempt = attempt,
+             .partition = static_cast<std::int32_t>(*partition),
+             .found = std::vector<std::optional<answer>>(bodies.size()),
+             .missing = bodies.size(),
+             .bytes = batch_size(bodies),
+             .last_report = clock::now() + patience};
         ++in_flight_;
-        queue(bodies, flights_[partition]);
+        queue(bodies, f);
     }
 
     /// The outcome of a batch, in the order in which they end. Empty if none ends within `wait`, or
@@ -274,15 +280,13 @@ private:
     }
 
     /// The next partition in turn without a batch in flight.
-    [[nodiscard]] std::size_t free_partition()
+    [[nodiscard]] std::optional<std::size_t> free_partition()
     {
-        for (;;) {
-            for (std::size_t i = 0; i != flights_.size(); ++i) {
-                const std::size_t p = batches_++ % flights_.size();
-                if (flights_[p].missing == 0) return p;
-            }
-            poll(clock::time_point::max());
+        for (std::size_t i = 0; i != flights_.size(); ++i) {
+            const std::size_t p = batches_++ % flights_.size();
+            if (flights_[p].missing == 0) return p;
         }
+        return {};
     }
 
     /// Queues the records while the partition is paused. So the thread of the broker finds all of

@@ -109,7 +109,7 @@ public:
             said_ = error_;
             a = answer_of(error_);
         } else if (s == NATS_NO_RESPONDERS) {
-            said_ = "503 no responders: nobody listens to " + subject_;
+            said_ = "503 no responders: there is no subscriber of " + subject_;
             a = answer_of(said_.substr(0, 3));
         } else if (s != NATS_OK) {
             a = answer::outcome_unknown;

@@ -7,8 +7,10 @@
 //     waybill::batch_sender sender{{.limit = topic.about().limit, .in_flight = 4}};
 //     auto report = support::send_in_flight(
 //         lines, size_of, sender,
-//         [&](std::uint64_t attempt, const auto& batch) {
-//             topic.start(attempt, std::vector<std::string_view>(batch.begin(), batch.end()));
+//         [&](std::uint64_t attempt, const auto& batch) {  // a vector of const std::string*
+//             std::vector<std::string_view> bodies;
+//             for (const std::string* line : batch) bodies.push_back(*line);
+//             topic.start(attempt, bodies);
 //         },
 //         [&](auto wait) { return topic.finished(wait); }, env);
 //
@@ -27,68 +29,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <utility>
+#include <vector>
 
 #include <waybill/batch.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/ext/chrono.hpp>
 
 namespace support {
-
-/// The items of a batch, by their numbers in a random-access input.
-template <class Items>
-class batch_view {
-public:
-    /// `begin`: the number of the first item.
-    batch_view(const Items& all, std::uint64_t begin, waybill::batch_sender::item_ranges runs)
-        : all_(&all), begin_(begin), runs_(runs)
-    {
-    }
-
-    class iterator {
-    public:
-        using iterator_category = std::forward_iterator_tag;
-        using value_type = typename Items::value_type;
-        using difference_type = std::ptrdiff_t;
-        using pointer = const value_type*;
-        using reference = const value_type&;
-
-        iterator() = default;
-        iterator(const Items& all, std::uint64_t begin, const waybill::item_range* run)
-            : all_(&all), begin_(begin), run_(run)
-        {
-        }
-        reference operator*() const { return (*all_)[run_->first - begin_ + at_]; }
-        pointer operator->() const { return &**this; }
-        iterator& operator++()
-        {
-            if (++at_ == run_->count) at_ = 0, ++run_;
-            return *this;
-        }
-        iterator operator++(int)
-        {
-            iterator before = *this;
-            ++*this;
-            return before;
-        }
-        friend bool operator==(const iterator&, const iterator&) = default;
-
-    private:
-        const Items* all_ = nullptr;
-        std::uint64_t begin_ = 0;
-        const waybill::item_range* run_ = nullptr;
-        std::uint64_t at_ = 0;
-    };
-
-    [[nodiscard]] iterator begin() const { return {*all_, begin_, runs_.begin()}; }
-    [[nodiscard]] iterator end() const { return {*all_, begin_, runs_.end()}; }
-
-private:
-    const Items* all_;
-    std::uint64_t begin_;
-    waybill::batch_sender::item_ranges runs_;
-};
 
 /// The sender must be new, or have ended its earlier inputs.
 template <class Items, class Size, class Start, class Finished, class Environment>
@@ -101,6 +49,7 @@ template <class Items, class Size, class Start, class Finished, class Environmen
     waybill::send_report report;
     if (!s.finished()) return {.other_input = true};
     const std::uint64_t begin = s.end();
+    std::vector<const typename Items::value_type*> batch;
     bool flushed = false;
     const auto feed = [&] {
         if (flushed || !s.wants_more()) return false;
@@ -139,7 +88,11 @@ template <class Items, class Size, class Start, class Finished, class Environmen
                 if (feed()) return;
                 const std::uint64_t attempt = a.attempt;
                 // Before `started`, which changes the sender. The engine reports nothing before.
-                start(attempt, batch_view<Items>(all, begin, a.items));
+                batch.clear();
+                for (const waybill::item_range& run : a.items)
+                    for (std::uint64_t n = run.first; n != run.end(); ++n)
+                        batch.push_back(&all[n - begin]);
+                start(attempt, std::as_const(batch));
                 s.on(sender::started{attempt}, env.now());
                 ++report.sends;
             },

@@ -10,8 +10,8 @@
 //     owners.report("kill -9", found, at_least(kills, 2, "kills"), "");
 //
 // After the last effect, further owners run for 2 s. They continue at the stored checkpoints, so a
-// stale checkpoint repeats effects. The log is in memory. Event n is in partition n % 8. A worker has `store`, `leases`,
-// `insert(partition, body)` and `classify(exception)`.
+// stale checkpoint repeats effects. The log is in memory. Event n is in partition n % 8. A worker
+// has `store`, `leases`, `insert(partition, body)` and `classify(exception)`.
 
 #ifndef WAYBILL_TESTS_ENGINES_PARTITION_OWNERS_HPP
 #define WAYBILL_TESTS_ENGINES_PARTITION_OWNERS_HPP

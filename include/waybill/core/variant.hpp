@@ -7,7 +7,7 @@
 //     if (const auto* w = get_if<wait_until>(&a)) sleep_until(w->time);
 //
 // The functions have the names and the meaning of those of std::variant, which takes 7 times the
-// memory to compile. What differs:
+// memory to compile. Differences:
 //   1. A variant always has a value: moving a value throws nothing, or the program does not compile.
 //   2. It is made from a value of exactly one of its types, without a conversion. No type is twice
 //      in the list.

@@ -371,7 +371,7 @@ void test_ordered_keys()
         sender,
         [&](std::uint64_t attempt, const auto& batch) {
             std::vector<std::string_view> bodies;
-            for (const line& l : batch) bodies.push_back(l.body);
+            for (const line* l : batch) bodies.push_back(l->body);
             disturb();
             s.start(attempt, bodies);
             if (starts % 8 == 0) repair();

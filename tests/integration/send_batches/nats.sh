@@ -44,9 +44,9 @@ CONF
     becomes got both || fail 'NATS: what came out is not what went in'
     stopped "$reader"
 
-    # Nobody listens: nothing is sent into the void, and what was accepted is not called kept.
-    expect_exit 1 --to "nats://127.0.0.1:$port/nobody"
-    expect_output 'stopped: 503 no responders: nobody listens to nobody; nothing behind line '
+    # Without a subscriber nothing is sent, and accepted messages are not reported as stored.
+    expect_exit 1 --to "nats://127.0.0.1:$port/unread"
+    expect_output 'stopped: 503 no responders: there is no subscriber of unread; nothing behind line '
     expect_number sends 1
     expect_number accepted 0
     background reader "$python" "$here/readers.py" nats "$port" one got
@@ -63,13 +63,13 @@ CONF
     expect_number sends 1
     stopped "$server"
 
-    # Who may not have an inbox cannot be told that nobody listens, and sends all the same.
+    # A client that may not have an inbox gets no report of missing subscribers, and sends.
     port=$(read_by port)
     sed "s/^listen.*/listen: 127.0.0.1:$port/; s/permissions: {/& subscribe: { deny: [\"_INBOX.>\"] }, /" nats.conf >mute.conf
     background nats nats-server -c mute.conf
     server=$pid
     listening "$port"
-    expect_exit 0 --to "nats://127.0.0.1:$port/nobody" --input one
+    expect_exit 0 --to "nats://127.0.0.1:$port/unread" --input one
     expect_number accepted 1
     expect_output 'core NATS keeps nothing without a subscriber'
     stopped "$server"
