@@ -5,7 +5,7 @@
 //   process_batch           effects, dead letters and checkpoint in one transaction
 //   process_at_least_once   for effects and checkpoints that cannot share a transaction
 //   stores                  the concepts of a store
-//   reprocess_all           handles the events of dead letters again; one of them: reprocess
+//   reprocess_all           handles the events of dead letters again (reprocess: one event)
 //   resubmit                sends dead letters back to their queue or log
 //   prune                   removes old dead letters
 //   rewind                  moves a checkpoint back on purpose

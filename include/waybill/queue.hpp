@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// queue: what a consumer of a message queue decides. Includes its public headers.
+// queue: consumes a message queue, and sends the rows of an outbox. Includes its public headers.
 //
 //   run_queue            receives, handles and settles messages until a stop
 //   settle               complete, abandon, defer or dead-letter a message after its handling

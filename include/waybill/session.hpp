@@ -5,7 +5,7 @@
 //   steps:     step, step_order, job (numbers the steps), step_properties
 //   state:     progress, envelope, state_budget, state_text, session_state, session_store (for
 //              brokers that store no session state), sweep (finds old states)
-//   driver:    run_session, session_queue (what it runs on), session_report (and its policy)
+//   driver:    run_session, session_queue (its queue), session_report (with its policy)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
 //   redrive:   redrive_all (sends dead letters back), pipeline_dead_letter (the dead letter of a
 //              step), pipeline_dead_letter_store (their table), row_key, dead_letter_import

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// tracking: how far a consumer has come. Includes its public headers.
+// tracking: the progress of a consumer. Includes its public headers.
 //
 //   completion_tracker   the position that may be committed if events complete out of order
 //   tracker_bytes        the events completed after that position, in a few bytes

@@ -51,8 +51,8 @@ struct open_report_of;  // access for send_all
 /// partial, throttled, failed or unknown. Stale results change nothing (`event_result::stale`).
 ///
 /// Cost: 16 bytes for each item from the oldest unsettled one on. No allocation after the buffers
-/// have grown. An event is O(1), but items that come back are examined up to the end of the next
-/// batch.
+/// have grown. An event is O(1). Exception: items that come back are examined up to the end of the
+/// next batch.
 class batch_sender : public batch_sender_types {
 public:
     using action = variant<send, report, replace, wait_until, idle>;
@@ -154,7 +154,7 @@ public:
         const draft_seen seen = is_draft_seen();
         f->in_flight = true;
         f->repeated = true;
-        // Now the draft may wait for the answer.
+        // The draft may now wait for the result of this attempt.
         if (seen == draft_seen::possibly && !is_draft(next_attempt_)) ++next_attempt_;
         return event_result::applied;
     }
@@ -403,7 +403,7 @@ private:
         return event_result::applied;
     }
 
-    /// True if the draft waits for keys in flight, and an answer is expected.
+    /// True if the draft waits for keys in flight, and a result is expected.
     [[nodiscard]] bool draft_waits() const noexcept
     {
         return queue_.draft().waits_for_keys && flights_.in_flight_count() != 0;

@@ -3,8 +3,8 @@
 // framing: the bytes that an item adds to a batch. Accepted in place of a size function.
 //
 // If an item takes the same bytes in every place, a size function is enough. A framing also knows
-// the batch so far: a Kafka record stores its distance from the first one, a JSON array adds a
-// comma from its second element on, an AMQP batch copies properties of its first message.
+// the batch so far. A Kafka record stores its distance from the first record. A JSON array adds a
+// comma from its second element on. An AMQP batch copies properties of its first message.
 //
 //     struct json_array {
 //         struct state { bool any = false;

@@ -22,7 +22,8 @@ namespace waybill::inline v0_2 {
     const auto less_doubtful = [](const calibration& one, const calibration& other) {
         const calibration::item_estimate& i = one.items;
         const calibration::item_estimate& j = other.items;
-        // An estimate that evidence has changed is preferred to one that only counts as exact.
+        // An estimate that observed sizes have changed is preferred to an estimate that counts as
+        // exact.
         if (detail::overhead(i).counts_as_exact() != detail::overhead(j).counts_as_exact())
             return detail::overhead(j).counts_as_exact();
         if (one.reports != other.reports) return one.reports > other.reports;

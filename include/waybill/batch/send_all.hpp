@@ -45,11 +45,11 @@ namespace waybill::inline v0_2 {
 /// `other_input` is set in the report, and nothing is done. The same holds if the input has fewer
 /// items than were already taken from it.
 ///
-/// If the policy is `send_policy::when_too_large::replace`, `replace(item, batch_sender::replace)`
-/// is called once for each item that fits into no batch, before earlier waiting items are sent. It
-/// stores the item elsewhere, puts a smaller reference in its place and returns an empty fault. The
-/// reference is measured and sent under the same number. With any other fault the item stays and
-/// ends as `too_large`, with the text of the fault.
+/// If the policy is `send_policy::when_too_large::replace`, each item that fits into no batch
+/// causes one call of `replace(item, batch_sender::replace)`. The call comes before earlier waiting
+/// items are sent. It stores the item elsewhere, puts a smaller reference in its place and returns
+/// an empty fault. The reference is measured and sent under the same number. With any other fault
+/// the item stays and ends as `too_large`, with the text of the fault.
 ///
 /// If the policy uses keys, `size` returns `queued{bytes, key}`. A plain number has the key 0, so
 /// an `ordered` input stops at its first item that does not arrive. A replaced item keeps its key.

@@ -20,9 +20,9 @@ namespace waybill::inline v0_2 {
 /// The configuration of a sender. A plain value; `validate` finds invalid fields.
 struct send_policy {
     /// The treatment of an item that exceeds a limit. With each of them, an item that exceeds only
-    /// a limit reported by the broker is first sent alone, as a trial. After an item of at most the
-    /// same size was refused alone, only some items are tried (send_trials.hpp), because the limit
-    /// may have been raised since.
+    /// a limit reported by the broker is first sent alone, as a trial. If an item of at most the
+    /// same size was refused alone, only some items are tried (send_trials.hpp). The broker may
+    /// have raised its limit since.
     enum class when_too_large : std::uint8_t {
         report,      ///< It ends as `too_large` and is not sent, except as such a trial.
         send_alone,  ///< It is sent as a batch of one item; the broker decides.
@@ -55,8 +55,8 @@ struct send_policy {
     /// 1.
     std::uint32_t in_flight = 1;
     /// At most one attempt in flight for each key. A key stops at its first item that does not
-    /// arrive. A batch that is not half full waits for the outcome of attempts in flight if items
-    /// of their keys could be added to it, at most until `linger`. It does not wait for retries.
+    /// arrive. A batch that is not half full waits for the attempts in flight if items of their
+    /// keys could be added to it. It waits at most until `linger`, and not for retries.
     bool ordered = false;
     /// All items of a batch have the same key.
     bool one_key = false;

@@ -82,7 +82,7 @@ template <std::same_as<item_report> T>
 
 /// The result of one call of send_all. Reports for one input add up with +=. Counts saturate.
 struct [[nodiscard]] send_report {
-    /// Items are left: call again with the same input at this time. The call ended at a stop
+    /// If items are left: the time for the next call with the same input. The call ended at a stop
     /// request or time limit, or it never sleeps. Empty if all is settled.
     std::optional<steady_time> waiting{};
     /// In the order in which items were settled.

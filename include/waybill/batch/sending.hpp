@@ -33,7 +33,7 @@ struct item_range {
     friend bool operator==(const item_range&, const item_range&) = default;
 };
 
-/// How an item ended. Every item has exactly one outcome.
+/// The outcome of an item. Every item has exactly one.
 enum class item_outcome : std::uint8_t {
     accepted,        ///< The broker accepted it.
     too_large,       ///< It fits into no batch, not even alone.

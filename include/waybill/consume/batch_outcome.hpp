@@ -12,7 +12,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How a delivery of a batch ended. The rest is the part of the batch after `reached`. After
+/// The outcome of a delivery of a batch. The rest is the part of the batch after `reached`. After
 /// process_batch it is the whole batch, without any effect. process_at_least_once commits in
 /// several steps: there the rest may be a part of the batch, and may already be handled.
 enum class batch_outcome : std::uint8_t {

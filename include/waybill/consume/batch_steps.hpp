@@ -80,8 +80,8 @@ struct batch_machine_types {
         friend bool operator==(const write_dead_letter&, const write_dead_letter&) = default;
     };
 
-    /// Every event failed, `failed` in total. Are the events the cause, or a dependency? Result
-    /// event: `all_failed_decided`.
+    /// Every event failed, `failed` in total. The caller decides if the events or a dependency are
+    /// the cause. Result event: `all_failed_decided`.
     struct decide_all_failed {
         std::uint64_t failed = 0;
         friend bool operator==(const decide_all_failed&, const decide_all_failed&) = default;

@@ -39,8 +39,8 @@ struct crash_record {
 
 namespace detail {
 
-/// Maximum number of processes that one event ends in a batch of `events`, until it is
-/// dead-lettered: 2 * deaths + log2(events) - 1, rounded down, or `deaths` for a single event.
+/// Maximum number of processes that one event of a batch ends before it is dead-lettered. It is 2 *
+/// deaths + log2(events) - 1, rounded down, or `deaths` for a single event.
 [[nodiscard]] constexpr std::uint64_t deaths_at_most(std::uint64_t events,
                                                      std::uint32_t deaths) noexcept
 {

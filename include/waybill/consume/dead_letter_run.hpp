@@ -85,8 +85,9 @@ struct [[nodiscard]] dead_letter::run_report {
     std::uint64_t absent = 0;    ///< Removed by another caller meanwhile.
     std::uint64_t gone = 0;      ///< The body is not available. The dead letter stays.
     std::uint64_t filtered = 0;  ///< Not selected.
-    /// Messages that can have arrived twice, with the same id: attempts with an unknown outcome (an
-    /// `infrastructure` fault or an exception), and sent messages whose dead letter stays.
+    /// Messages that can have arrived twice, with the same id. Counts attempts with an unknown
+    /// outcome (an `infrastructure` fault or an exception), and sent messages whose dead letter
+    /// stays.
     std::uint64_t in_doubt = 0;
     std::vector<failed_letter> failed{};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// position: how far a partition has been consumed, by which owner, and the key of its checkpoint.
+// position: the progress of a partition, its owner, and the key of its checkpoint.
 //
 // A position identifies the last event done; before the first event there is no position. So an
 // event can have any 64-bit sequence number, and "from the beginning" differs from "after event 0".
@@ -43,8 +43,8 @@ struct checkpoint {
 };
 
 /// A partition and its owner. The epoch grows with every change of owner. A store refuses an epoch
-/// that is lower than one it has seen. So an owner that was replaced while its process was
-/// suspended cannot write.
+/// that is lower than an earlier one. So an owner that was replaced while its process was suspended
+/// cannot write.
 ///
 /// Keep one assignment for all deliveries, and set only `from`. `last` then distinguishes a handler
 /// that threw from a store that failed at the end of a delivery (crash_record.hpp).

@@ -46,8 +46,8 @@ namespace waybill::inline v0_2 {
 /// `mine.from` took effect earlier and are not handled. Sequence numbers must ascend; otherwise the
 /// report has `invalid`, and nothing is touched. `now` is the time in dead letters.
 ///
-/// If no event took effect and n of them failed, at least `p.decide_all_failed_from`, `ask(n)`
-/// decides between dead letters (`go_on`) and a later delivery (`redeliver`).
+/// If no event took effect and n events failed, `ask(n)` decides between dead letters (`go_on`) and
+/// a later delivery (`redeliver`). It is called if n is at least `p.decide_all_failed_from`.
 ///
 /// The handler is called once per event, and once more for each retry after a transient fault.
 /// Without savepoints it is called again from the first event after each failure, and the range is

@@ -6,10 +6,9 @@
 //     waybill::process_batch(store, mine, events, handle, now);
 //     waybill::reprocess_all(store, handle, env);      // its dead letters, after the fix
 //
-// It calls `reprocess` for each dead letter, with the guarantees of `reprocess`: the effects of an
-// event and the removal of its dead letter are one transaction. After a crash at any point a
-// further call continues. An event that fails again stays, with its new reason, and the next one is
-// handled.
+// It calls `reprocess` for each dead letter, with its guarantees. The effects of an event and the
+// removal of its dead letter are one transaction. After a crash at any point a further call
+// continues. An event that fails again stays, with its new reason, and the next one is handled.
 //
 // The oldest dead letter of a key comes first. At most `page` dead letters are in memory.
 
@@ -33,7 +32,7 @@ namespace waybill::inline v0_2 {
 /// outcome is `running`. An exception passes through and rolls back its transaction; a further call
 /// continues.
 ///
-/// Adds to `report` as things happen, so that it is complete after an exception.
+/// Adds to `report` during the call, so that it is complete after an exception.
 template <class Store, detail::fetches_event Fetch, class Handler, class Environment>
 void reprocess_all(Store& store, Fetch&& fetch, Handler&& handler,
                    const dead_letter::run_policy& policy, Environment&& env,

@@ -40,7 +40,7 @@ namespace waybill::inline v0_2 {
 /// the outcome `running`. An exception of a callable passes through; a further call continues. Two
 /// calls at the same time lose nothing, and can send a message twice, with equal ids.
 ///
-/// Adds to `report` as things happen, so that it is complete after an exception.
+/// Adds to `report` during the call, so that it is complete after an exception.
 template <class Store, class Send, class Environment>
 void resubmit(Store& store, Send&& send, const dead_letter::run_policy& policy, Environment&& env,
               dead_letter::run_report& report)

@@ -44,7 +44,7 @@ struct lock_lost {
 /// The result of an event. A caller that reports each event once and in time may ignore it.
 enum class event_result : std::uint8_t {
     applied,  ///< The event was applied.
-    stale,    ///< The event is stale: it refers to something finished or unknown. No change.
+    stale,    ///< The event refers to something finished or unknown. No change.
     invalid,  ///< The event contradicts itself, such as an index past the end. No change.
 };
 

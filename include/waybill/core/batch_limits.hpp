@@ -5,9 +5,9 @@
 //     waybill::batch_limits l{.bytes = 262'144, .items = 4'500, .envelope = 512};
 //     if (auto bad = waybill::validate(l)) explain(bad->field, bad->value, bad->rule, bad->bound);
 //
-// Four numbers describe every broker: bytes of a batch, items in a batch, bytes of one item, and
-// bytes of a batch before its first item. The caller takes them from a preset, from an opened link,
-// or from a refusal that contains the limit.
+// Four numbers describe every broker: bytes and items of a batch, bytes of one item, and bytes of a
+// batch before its first item. The caller takes them from a preset, from an opened link, or from a
+// refusal that contains the limit.
 //
 // Guarantees
 //   1. "No limit" has a name, `unlimited`. 0 never means "no limit".

@@ -29,8 +29,9 @@
 namespace waybill::inline v0_2 {
 
 namespace detail {
-// Named in the error of g++. The error of clang for a deleted function names nothing, so clang gets
-// a function that is unavailable instead; both are no candidates in a requires expression.
+// The error of g++ names these types. The error of clang for a deleted function names no type, so
+// clang gets an unavailable function instead. Neither function is a candidate in a requires
+// expression.
 struct a_duration_is_printed_by_to_text;
 struct a_wall_time_is_printed_by_to_text;
 

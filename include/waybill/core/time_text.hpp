@@ -28,7 +28,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// Such as "0s", "10min", "1.5s" or "-300ms". "forever" for highest(), "-forever" for lowest().
+/// The duration as text, such as "0s", "10min", "1.5s" or "-300ms". "forever" for highest(),
+/// "-forever" for lowest().
 [[nodiscard]] inline std::string to_text(duration d)
 {
     return detail::written(d);
@@ -40,9 +41,9 @@ namespace waybill::inline v0_2 {
     return detail::written(t);
 }
 
-/// Parses a duration: an optional minus sign, digits, optional decimals (not for min and h) and one
-/// of ns, us, ms, s, min, h; or "forever". Empty if the text is invalid or nanoseconds cannot
-/// represent it exactly.
+/// Parses a duration: an optional minus sign, then "forever", or digits, optional decimals and a
+/// unit. The units are ns, us, ms, s, min and h; min and h have no decimals. Empty if the text is
+/// invalid or nanoseconds cannot represent it exactly.
 [[nodiscard]] constexpr std::optional<duration> parse_duration(std::string_view written)
 {
     const bool negative = !written.empty() && written.front() == '-';

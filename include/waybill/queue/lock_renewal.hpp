@@ -41,7 +41,7 @@ namespace waybill::inline v0_2 {
 
 /// The actions and events of a `lock_renewal`, which inherits them.
 struct lock_renewal_types {
-    /// Why the renewals of a lock have ended.
+    /// The reason why the renewals of a lock have ended.
     enum class lock_outcome : std::uint8_t {
         released,  ///< The caller has settled the message or released the lock.
         lost,      ///< Another owner has the lock. The caller must not settle or write.

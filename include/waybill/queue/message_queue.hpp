@@ -36,8 +36,8 @@ namespace waybill::inline v0_2 {
 ///
 ///   - `receive` returns one message, locked for `lock` from the request on, or nothing. It may
 ///     wait for a message. A queue with a lock of its own ignores `lock`. Its message may have
-///     `duration locked_for`: how long the lock lasts, counted from the call of `receive`, and
-///     after a `renew` from the call of `renew`.
+///     `duration locked_for`: the duration of the lock, counted from the call of `receive` or,
+///     after a `renew`, from that call.
 ///   - `deliveries` of a message counts from 1.
 ///   - `complete`, `abandon` and `dead_letter` settle it. If the lock is lost they change nothing,
 ///     as far as the queue can check that, and return `ownership_lost`.
@@ -45,7 +45,7 @@ namespace waybill::inline v0_2 {
 ///     that must count it has no second parameter.
 ///   - `dead_letter` stores the message with the reason, then removes it.
 ///
-/// A fault `permanent` of `receive` ends the driver. A queue that cannot be reached is
+/// A fault `permanent` of `receive` ends the driver. If the queue cannot be reached, the fault is
 /// `infrastructure`. Optional calls: see the guide.
 template <class Q>
 concept message_queue =

@@ -44,8 +44,8 @@ concept outbox_message = requires(const M& m) {
 };
 
 /// The rows of one claim. `messages` are in the order in which they must be sent. If there are
-/// none, `pending` is true while rows are left that a relay can claim later: rows of other claims,
-/// rows that wait until a time, and rows after those of the same key.
+/// none, `pending` is true while rows are left that a relay can claim later. These are rows of
+/// other claims, rows that wait until a time, and later rows of their keys.
 template <class C, class M>
 concept outbox_claim = requires(const C& c, std::uint64_t n) {
     { c.messages.size() } -> std::convertible_to<std::uint64_t>;

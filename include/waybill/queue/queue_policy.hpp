@@ -80,9 +80,9 @@ struct queue_policy {
     /// Time between two requests to an empty queue, more than 0. The time that `receive` itself
     /// waits is subtracted.
     duration poll_interval = duration::seconds(1);
-    /// The longest time for which the lock of a message is renewed, more than 0. In an
-    /// outage a message is kept for this time in each delivery but the first, if each one counts
-    /// and there are a breaker and `max_deliveries`.
+    /// The longest time for which the lock of a message is renewed, more than 0. In an outage a
+    /// message is kept for this time in each delivery but the first. This requires that each
+    /// delivery counts, a breaker, and `max_deliveries`.
     duration max_handling = duration::seconds(600);
     /// Gets the results of the handler. While it is open, nothing is received. Its `timeout` must
     /// be longer than the handler takes. It must outlive the call.
@@ -94,8 +94,8 @@ struct queue_policy {
     friend bool operator==(const queue_policy&, const queue_policy&) = default;
 };
 
-/// The first invalid field. Two contradictions: a lock that is too short for a call to the queue,
-/// and pauses that can all be zero, so that no number of retries lasts for `retry_for`.
+/// The first invalid field. A lock that is too short for a call to the queue is invalid. So are
+/// pauses that can all be zero: no number of retries then lasts for `retry_for`.
 /// `validate<my_queue>(policy)` also checks that `retry_for` fits `max_deliveries` of that queue.
 [[nodiscard]] constexpr std::optional<config_error> validate(const queue_policy& p) noexcept
 {

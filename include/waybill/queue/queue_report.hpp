@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// queue_report: what run_queue did with the messages that it received.
+// queue_report: the outcomes of the messages that run_queue received.
 
 #ifndef WAYBILL_QUEUE_QUEUE_REPORT_HPP
 #define WAYBILL_QUEUE_QUEUE_REPORT_HPP
@@ -25,7 +25,7 @@ namespace waybill::inline v0_2 {
 /// `completed`, `given_back`, `deferred`, `dead_lettered`, `left_to_lock` and `unconfirmed`. Counts
 /// saturate.
 struct [[nodiscard]] queue_report {
-    /// How a delivery ended.
+    /// The outcome of a delivery.
     enum class outcome : std::uint8_t {
         completed,      ///< The handler succeeded, and the queue has removed the message.
         given_back,     ///< Returned at once and not as a failure: a stop, or the breaker opened.
@@ -39,9 +39,9 @@ struct [[nodiscard]] queue_report {
         return "completed, given_back, deferred, dead_lettered, left_to_lock, unconfirmed";
     }
 
-    /// Why the driver has returned.
+    /// The reason why the driver has returned.
     enum class end_reason : std::uint8_t {
-        running,         ///< It has not: an exception has left it.
+        running,         ///< It has not returned, except by an exception.
         stopped,         ///< A stop request, or the time limit.
         empty,           ///< The queue was empty, and the policy wants an end then.
         queue_failed,    ///< `receive` failed for good: `permanent` or `ownership_lost`.
@@ -83,10 +83,10 @@ struct [[nodiscard]] queue_report {
     std::uint64_t breaker_waits = 0;      ///< Waits because of the circuit breaker.
     fault queue_fault{};                  ///< The last fault of the queue.
     std::optional<config_error> invalid{};  ///< The invalid field of the policy.
-    std::vector<delivery> listed{};         ///< The first `max_listed` deliveries that need a look.
-    std::uint64_t unlisted = 0;             ///< Further ones.
+    std::vector<delivery> listed{};         ///< The first `max_listed` deliveries to check.
+    std::uint64_t unlisted = 0;             ///< Further deliveries to check.
 
-    /// The number of deliveries that ended so.
+    /// The number of deliveries with this outcome.
     [[nodiscard]] std::uint64_t count_of(outcome o) const noexcept
     {
         switch (o) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// receive_planner: plans what to receive next: due messages first, and in an outage only probes.
+// receive_planner: plans the next requests: due messages first, and in an outage only probes.
 //
 //     using planner = waybill::receive_planner;
 //     planner in({.max_in_flight = 16});
@@ -81,8 +81,8 @@ namespace waybill::inline v0_2 {
 ///
 /// There is no state to store: after a crash, a new planner starts with new requests. To defer a
 /// message, schedule its pointer first. The pointer must become visible after the lock of the
-/// original has ended: an earlier pointer could find the original not yet deferred, and treat it
-/// as gone.
+/// original has ended. An earlier pointer could find the original not yet deferred, and treat it as
+/// gone.
 class receive_planner : public receive_planner_types {
 public:
     using action = variant<take_due_pairs, receive, receive_deferred, settle_original,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// relay_report: what a relay has done, and why it has returned; its policy.
+// relay_report: the policy of a relay, its counts, and the reason why it has returned.
 
 #ifndef WAYBILL_QUEUE_RELAY_REPORT_HPP
 #define WAYBILL_QUEUE_RELAY_REPORT_HPP
@@ -41,7 +41,7 @@ struct relay_report {
         friend bool operator==(const policy&, const policy&) = default;
     };
 
-    /// Why the relay has returned.
+    /// The reason why the relay has returned.
     enum class ending : std::uint8_t {
         running,           ///< It has not returned: a callable has thrown.
         stop_requested,    ///< The environment has requested a stop. Rows may be left.
@@ -59,7 +59,7 @@ struct relay_report {
     std::uint64_t sent = 0;      ///< Rows that the broker accepted and that are marked as sent.
     std::uint64_t dead = 0;      ///< Rows that are marked as dead.
     std::uint64_t returned = 0;  ///< Rows that were returned to the store, to be claimed again.
-    /// Rows that may arrive twice, unless the broker drops messages with equal ids: their batch had
+    /// Rows that may arrive twice, unless the broker drops messages with equal ids. Their batch had
     /// an unknown outcome, or they could not be marked as sent.
     std::uint64_t maybe_twice = 0;
     std::uint64_t sends = 0;         ///< Calls of `transmit`.

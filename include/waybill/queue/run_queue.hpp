@@ -44,9 +44,9 @@ template <message_queue Q>
     return detail::check_for_queue<Q>(p);
 }
 
-/// Handles messages one after the other until a stop. Adds to `report` as things happen, also if a
-/// callable throws: the exception passes through, the message in hand is left to its lock, and a
-/// further call continues. An exception of the handler is a failure for the circuit breaker.
+/// Handles messages one after the other until a stop. Adds to `report` during the call, also if a
+/// callable throws. The exception then passes through, and the message in hand is left to its lock.
+/// A further call continues. An exception of the handler is a failure for the circuit breaker.
 ///
 /// The handler accepts a `const Q::message&` and optionally a `queue_policy::message_lock&`. It
 /// returns a fault, a fault_kind, a result, a call_answer (with the server's delay) or nothing.

@@ -128,8 +128,8 @@ struct settle_batches_types {
 
     /// The result of a call with these messages. If `kind` is not `none`, all of them failed with
     /// it. Otherwise exactly those in `failed` failed. `random` in [0, 1) spreads the pauses. The
-    /// event is `invalid` if an index is past the end or an item is listed twice, and `stale`
-    /// if the call already has a result.
+    /// event is `invalid` if an index is past the end or `items` contains a message twice. It is
+    /// `stale` if the call already has a result.
     struct batch_settled {
         std::uint64_t call = 0;  ///< As in the action.
         std::vector<std::uint64_t> items{};
@@ -194,8 +194,8 @@ public:
         policy_.to_settle = detail::greater(policy_.to_settle, duration{});
     }
 
-    /// Returns a report if one is due, else a call if one is due, else the time until which to
-    /// wait, or idle if no message waits. At most n log n, for n messages not yet reported.
+    /// Returns a due report, else a due call, else the time until which to wait. Idle if no message
+    /// waits. At most n log n, for n messages not yet reported.
     [[nodiscard]] action next(steady_time now) const
     {
         for (const entry& e : entries_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// circuit_breaker::config: when a circuit breaker stops calls, for how long, and how it allows them
+// circuit_breaker::config: the conditions under which a circuit breaker stops calls and allows them
 // again.
 //
 //     if (auto bad = waybill::validate(options)) log(waybill::describe(*bad));

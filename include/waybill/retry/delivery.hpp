@@ -8,8 +8,8 @@
 //     static_assert(waybill::delivery_terms::deliveries_for(24h, 90s) == 960);
 //
 // If a dependency is down, a handler can let the lock of a message expire. The queue then delivers
-// the message again. The time until the message becomes a dead letter is the maximum of deliveries
-// multiplied by the lock, or the time to live if that is shorter.
+// the message again. It becomes a dead letter after the maximum of deliveries multiplied by the
+// lock, or after the time to live if that is shorter.
 //
 // The last delivery begins one lock earlier. A valid message survives an outage that ends before
 // the last delivery begins: 961 deliveries for a day. validate() of a settle_policy and these terms

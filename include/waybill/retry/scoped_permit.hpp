@@ -5,9 +5,9 @@
 //     if (auto p = waybill::scoped_permit(breaker, clock)) p.record(handle(message).kind);
 //     else sleep_until(breaker.next_change(clock()));
 //
-// A permit that goes out of scope without a report counts as an `infrastructure` failure at once,
-// for example after an exception, an early return, or a dropped callback. Without this, a lost
-// probe would keep the circuit breaker in the state `half_open` until the timeout of the permit.
+// A permit that goes out of scope without a report counts as an `infrastructure` failure at once.
+// Causes are an exception, an early return, or a dropped callback. Without this, a lost probe would
+// keep the circuit breaker in the state `half_open` until the timeout of the permit.
 //
 // Movable and not copyable, so that a callback can own it. The circuit breaker must outlive it.
 // Only one thread at a time may use both, and the destructor is such a use. `clock` must not throw.

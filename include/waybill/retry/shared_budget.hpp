@@ -9,7 +9,8 @@
 //     auto r = waybill::retry_call(policy, call, env, tokens);
 //
 // A shared_budget is a reference. The budget must outlive it and must not be moved. Copies refer to
-// the same budget, so a copied sender also uses it. Two are equal if they refer to the same budget.
+// the same budget, so a copied sender also uses it. Two references are equal if they refer to the
+// same budget.
 //
 // This header does not lock. A retry_token_bucket is sufficient within one thread. For several
 // threads, pass an object of your own with the same two functions, which locks and forwards to a

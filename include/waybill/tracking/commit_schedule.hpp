@@ -38,8 +38,8 @@ namespace waybill::inline v0_2 {
 
 /// The actions and events of a `commit_schedule`, which inherits them.
 struct commit_schedule_types {
-    /// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
-    /// `validate` reports values that cannot work.
+    /// The conditions of a commit. By default, `every`, `interval` and `idle_refresh` never cause a
+    /// commit. `validate` reports values that cannot work.
     struct config {
         /// Which of the conditions `every` and `interval` must be met.
         enum class commit_needs : std::uint8_t {
@@ -63,7 +63,7 @@ struct commit_schedule_types {
         friend bool operator==(const config&, const config&) = default;
     };
 
-    /// Why a commit is due.
+    /// The reason why a commit is due.
     enum class commit_reason : std::uint8_t {
         count,     ///< Enough events are done.
         interval,  ///< The first uncommitted event was done long enough ago.
@@ -278,7 +278,7 @@ private:
         return commit_at;
     }
 
-    /// Stores the time. If the clock went back, moves the other stored times back, too: no event
+    /// Stores the time. If the clock went back, moves the other stored times back, too. No event
     /// may be later than `now`, and no retry later than `now` plus the pause.
     constexpr void observe_time(steady_time now) noexcept
     {

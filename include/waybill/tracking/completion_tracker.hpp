@@ -3,7 +3,7 @@
 // completion_tracker: computes which position may be committed if events complete out of order.
 //
 // If events of a partition are handled in parallel, the last completed event must not be committed
-// while earlier ones are in flight: a crash would lose them. The tracker records both:
+// while earlier ones are in flight. A crash would lose the earlier ones. The tracker records both:
 //
 //     waybill::completion_tracker tracker{{.max_in_flight = 1'000}, stored_position};
 //     if (tracker.can_accept()) fetch();
@@ -47,7 +47,7 @@ public:
         friend bool operator==(const blocked&, const blocked&) = default;
     };
 
-    /// Why an event was not begun.
+    /// The reason why an event was not begun.
     enum class track_error : std::uint8_t {
         /// `max_in_flight` or `span` is reached. Begin it again after other events are done.
         full,

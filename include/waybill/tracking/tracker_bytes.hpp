@@ -41,7 +41,7 @@ namespace waybill::inline v0_2 {
 
 /// The maximum size of an encoding: in bytes, or in characters if text is written.
 struct tracker_budget {
-    /// How an encoding is handled that exceeds the budget.
+    /// The treatment of an encoding that exceeds the budget.
     enum class when_too_long : std::uint8_t {
         cut,        ///< Encode only the events nearest to the watermark.
         leave_out,  ///< Encode nothing.

@@ -97,7 +97,7 @@ private:
 
 /// The start of an assignment.
 struct tracker_start {
-    /// Why bytes cannot be decoded.
+    /// The reason why bytes cannot be decoded.
     enum class decode_error : std::uint8_t {
         not_text,    ///< The text is not base64 as encode_text() writes it.
         corrupt,     ///< The bytes were changed, or were encoded with another `salt`.

@@ -5,8 +5,8 @@
 // The mark is beside the function. If it came later, an earlier call of `describe` would already
 // have found that the type has no line.
 //
-// Without the header that has the text of a type, its `describe` is the deleted function in
-// core/config_error.hpp, and the error names the header.
+// If the header with the text of a type is not included, `describe` is the deleted function in
+// core/config_error.hpp. The error names the missing header.
 
 #ifndef WAYBILL_CORE_DETAIL_DESCRIBED_HPP
 #define WAYBILL_CORE_DETAIL_DESCRIBED_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// variant_storage: the value of a variant. It has two forms: if all types are trivially copyable, it
-// is a union and constexpr; otherwise it is an array of bytes, which takes less memory to compile.
+// variant_storage: the value of a variant. If all types are trivially copyable, it is a union and
+// constexpr. Otherwise it is an array of bytes, which takes less memory to compile.
 
 #ifndef WAYBILL_CORE_DETAIL_VARIANT_STORAGE_HPP
 #define WAYBILL_CORE_DETAIL_VARIANT_STORAGE_HPP
