@@ -10,15 +10,14 @@
 //     if (p.surplus != 0) ...                              // release this many partitions
 //
 // The target of an owner is partitions / owners, rounded down. The owners with the lowest numbers
-// get the remainder, one more each. So targets depend only on which owners there are. Guarantees,
-// proved for all states of up to 10 partitions and 4 owners in
-// tests/enumerate/lease/balance.test.cpp:
+// get the remainder, one more each. So targets depend only on the set of owners. Guarantees, proved
+// for all states of up to 10 partitions and 4 owners in tests/enumerate/lease/balance.test.cpp:
 //   1. No owner takes more than its target or releases below it. A balanced state does not change.
 //   2. If an owner joins, only the partitions that it gets are released. If it leaves, none is.
 //   3. If an owner leaves and returns under its name, all have as many partitions as before.
 //   4. All this also holds if several owners act on the same view at the same time.
-// Exception: an owner with nothing else to claim may claim a partition that was free for two
-// expiries, one in a round, even above its target, and keeps as many as are free for so long.
+// Exception: in each round, an owner with no other claim takes one partition that was free for two
+// expiries, even above its target. It keeps as many above its target as are free for that long.
 
 #ifndef WAYBILL_LEASE_BALANCE_HPP
 #define WAYBILL_LEASE_BALANCE_HPP

@@ -9,10 +9,10 @@
 //     auto r = waybill::process_batch(store, mine, events, handler, now);
 //
 // A lease checked before a transaction may be lost before the commit. So the lease row is read
-// within the transaction, and the database decides the order: a claim waits for the commit, or the
-// transaction reads the later epoch. A released lease also has a later epoch (lease_manager.hpp).
-// So writes of its former holder are refused even before the next claim. Compare-and-set on the
-// position remains the second guard.
+// within the transaction, and the database decides the order. Either a claim waits for the commit,
+// or the transaction reads the later epoch. A released lease also has a later epoch
+// (lease_manager.hpp). So writes of its former holder are refused even before the next claim.
+// Compare-and-set on the position remains the second guard.
 //
 // The fenced store refers to both arguments and has all calls that the store has.
 

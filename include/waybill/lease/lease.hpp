@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease: the stored row that names the owner of a partition, and what a store of leases must do.
+// lease: the stored row that names the owner of a partition, and the rules for a store of leases.
 //
 // A store has one row per partition and one per owner. It needs only conditional writes, and no
 // clock: each reader measures time itself (lease_observer.hpp). balance.hpp divides the partitions.
@@ -11,9 +11,8 @@
 //   heartbeat(p)          writes the row of an owner, even if it holds no partition yet
 //   leave(p)              removes that row if its version equals `p.version`; no error if absent
 //
-// A claim takes, renews or gives back a lease. A store with these two calls as well needs at most
-// two calls in a round, because one heartbeat renews all leases of its owner (the guide has the
-// rules):
+// A claim takes, renews or gives back a lease. With these two calls as well, one heartbeat renews
+// all leases of its owner, and a round needs at most two calls (the guide has the rules):
 //
 //   renew(p, since)       writes the row of an owner, and reads what changed after version `since`
 //   claim_all(claims)     makes several claims

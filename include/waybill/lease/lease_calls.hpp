@@ -123,7 +123,7 @@ struct lease_manager_types {
 namespace detail {
 
 /// Makes the claims one by one. After the first error, the others are not sent and get an error,
-/// too: a store that is down would cost one time limit for each row.
+/// too. Otherwise a store that is down would cost one time limit for each row.
 template <class S>
 [[nodiscard]] std::vector<result<lease_claim::result>> claim_each(
     S& store, const std::vector<lease_claim>& rows)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// partitions_report: what one process did with its partitions.
+// partitions_report: the results of one process with its partitions.
 
 #ifndef WAYBILL_LEASE_PARTITIONS_REPORT_HPP
 #define WAYBILL_LEASE_PARTITIONS_REPORT_HPP
@@ -26,8 +26,8 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t dead_lettered = 0;  ///< Events with a dead letter.
     std::uint64_t dropped = 0;  ///< Events that failed and got no dead letter, as configured.
     std::uint64_t skipped = 0;  ///< Events that the handler skipped.
-    /// Calls of the handler beyond one for each event counted above: later tries, batches without
-    /// effect, and restarts of a batch whose store has no savepoints.
+    /// Calls of the handler beyond one for each event counted above. Causes are later tries,
+    /// batches without effect, and restarts of a batch whose store has no savepoints.
     std::uint64_t repeated_calls = 0;
     /// Batches without effect. Their events are delivered again, here or by another owner.
     std::uint64_t failed_batches = 0;
@@ -40,8 +40,8 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t failed_lease_calls = 0;  ///< Failed calls of the leases.
     fault last_fault{};             ///< The last failure, whatever it was; empty if there was none.
     std::string last_partition{};   ///< Its partition; empty if it concerns the leases or the log.
-    /// True if the partition of the last fault was read without a fault after it, or if a call of
-    /// the leases succeeded after a fault without a partition.
+    /// True if the partition of the last fault was read without a fault after it. For a fault
+    /// without a partition: true if a call of the leases succeeded after it.
     bool repaired = false;
     /// True if each commit checks the lease, because a transaction of the store can read it.
     bool fenced = false;

@@ -9,9 +9,9 @@
 //                                      {.group = "billing", .owner = "host-7"}, env);
 //     print(waybill::describe(r));
 //
-// It shares the partitions with other owners of the group, and processes batches until the
-// environment requests a stop or, with `until_drained`, there are no more events. Then it gives all
-// leases back.
+// It shares the partitions with other owners of the group. It processes batches until the
+// environment requests a stop or, with `until_drained`, until there are no more events. Then it
+// gives all leases back.
 //
 // Guarantees
 //   1. As of process_batch: effects in the transaction, dead letters and the checkpoint are
@@ -113,9 +113,9 @@ private:
 
 }  // namespace detail
 
-/// Continues with `work`, which keeps its leases and its report. For a caller that goes on after an
-/// exception of a callable: the batch was rolled back, and a further call repeats it after a pause.
-/// After the end it does nothing.
+/// Continues with `work`, which keeps its leases and its report. After an exception of a callable,
+/// the batch is rolled back, and a further call repeats it after a pause. After the end it does
+/// nothing.
 template <class Log, class Store, class Leases, class Handler, class Environment>
 partitions_report run_partitions(Log&& log, Store&& store, Leases&& leases, Handler&& handler,
                                  partition_tasks& work, Environment&& env)
@@ -138,9 +138,9 @@ partitions_report run_partitions(Log&& log, Store&& store, Leases&& leases, Hand
     return work.report();
 }
 
-/// The same for a new process. Adds to `report` as things happen, also if a callable throws. After
-/// an exception the leases are still held. A further call with the same report takes them over at
-/// once; without it they expire.
+/// The same for a new process. Adds its counts to `report` at the end, also if a callable throws.
+/// After an exception the leases are still held. A further call with the same report takes them
+/// over at once; without it they expire.
 template <class Log, class Store, class Leases, class Handler, class Environment>
 void run_partitions(Log&& log, Store&& store, Leases&& leases, Handler&& handler,
                     const partition_tasks::policy& p, Environment&& env, partitions_report& report)

@@ -68,8 +68,9 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
-/// The surplus partitions of all owners, in one order for all who have this view: the owners with
-/// the most partitions first, of each one its first partitions. Linear in the partitions.
+/// The surplus partitions of all owners, in the same order for all owners with this view. The
+/// owners with the most partitions come first, each with its first partitions. Linear in the
+/// partitions.
 [[nodiscard]] inline std::vector<std::uint32_t> surplus_partitions(
     const balance_plan::lease_view& v, const shares& s)
 {
