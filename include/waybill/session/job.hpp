@@ -47,7 +47,7 @@ class job {
 public:
     struct progress;
 
-    /// Why an id or a job is refused.
+    /// The reason why an id or a job is refused.
     struct error {
         enum class code : std::uint8_t {
             no_id,         ///< The id is empty. Messages without a session have no order.

@@ -351,8 +351,8 @@ private:
 
     /// Starts an attempt. If the broker does not count deliveries, the attempt is saved first,
     /// after its pause. Exception: the attempts of a step that the session has counted already are
-    /// not saved. A number by arrival is saved before the second delivery: if the broker then
-    /// dead-letters the message itself, the next one is detected as a gap.
+    /// not saved. A number by arrival is saved before the second delivery. If the broker then
+    /// dead-letters the message itself, the next message is detected as a gap.
     event_result begin_attempt(steady_time now)
     {
         const bool counts_attempts = facts_.deliveries == 0;
@@ -366,7 +366,7 @@ private:
     }
 
     /// Gives the session back until `until`. Before that, saves the attempts if the state does not
-    /// contain them. If each attempt is saved at its start, this save records its end: after a
+    /// contain them. If each attempt is saved at its start, this save records its end. After a
     /// fault that is not transient, the attempt does not count, and the progress before it is
     /// saved.
     event_result postpone(fault_kind kind, steady_time until, steady_time now)

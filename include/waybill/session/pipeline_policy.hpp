@@ -65,8 +65,8 @@ struct pipeline_policy {
 
     /// The treatment of steps whose session state is corrupt or too large. The state itself is
     /// never changed. If a later version wrote the state, its steps are always held. A state is
-    /// also `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails;
-    /// with `hold` the steps wait for a program that can.
+    /// also `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails.
+    /// With `hold` the steps wait for a program that can convert it.
     enum class when_unreadable : std::uint8_t {
         /// Each step is dead-lettered. No step waits for manual repair. Text: "park".
         dead_letter,
@@ -79,11 +79,11 @@ struct pipeline_policy {
 
     pipeline_mode mode = pipeline_mode::stop_on_failure;
     /// Attempts of one step that end with a transient fault, over all its deliveries, and the
-    /// pauses between them. `retry.max_attempts` counts the first attempt.
-    /// After an infrastructure fault `pauses` gives the pause before the session is delivered
-    /// again. It grows with the deliveries of the message, and is the cap if the broker does not
-    /// count them. Some brokers do not count the delivery of a session that was given back: there
-    /// the pause does not grow, so set `pauses.base` to the pause wanted in an outage.
+    /// pauses between them. `retry.max_attempts` counts the first attempt. After an infrastructure
+    /// fault `pauses` gives the pause before the session is delivered again. It grows with the
+    /// deliveries of the message, and is the cap if the broker does not count them. Some brokers do
+    /// not count the delivery of a session that was given back. The pause then does not grow: set
+    /// `pauses.base` to the pause wanted in an outage.
     retry_policy retry{};
     /// The longest pause that the pipeline waits with the message in hand, at least 0; renew its
     /// lock meanwhile. Before a longer pause the attempts are saved and the session is given back.
@@ -93,11 +93,11 @@ struct pipeline_policy {
     /// A step with more deliveries than this is dead-lettered without a run. At least 1 and less
     /// than `broker_max_deliveries`. Its earlier deliveries ended the process, lost the lock, or
     /// were given back to a broker that counts such deliveries. The deliveries up to the broker's
-    /// limit are a reserve, because a delivery that dead-letters the step may also end early.
-    /// A broker that does not count reports 0 deliveries. Each attempt is then saved before it
+    /// limit are a reserve, because a delivery that dead-letters the step may also end early. A
+    /// broker that does not count reports 0 deliveries. Each attempt is then saved before it
     /// starts. If it ends with a fault that the step did not cause, the save is undone. If the undo
-    /// is not possible (process, store or lock lost), it counts as an attempt: after a crash caused
-    /// by the step the state looks the same.
+    /// is not possible (process, store or lock lost), it counts as an attempt. After a crash caused
+    /// by the step the state is the same.
     std::uint64_t max_deliveries = 7;
     /// The delivery limit set at the broker; 2^64 - 1 if it has none. Must be greater than
     /// `retry.max_attempts` and `max_deliveries`. 10 is the default of Azure Service Bus.

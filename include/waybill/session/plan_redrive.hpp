@@ -32,9 +32,9 @@
 
 namespace waybill::inline v0_2 {
 
-/// Plans the redrive of these dead letters and sorts them in place: first those to be sent, then
-/// those held back, then those that the filter does not select. In each group the session with the
-/// earliest dead letter is the first. O(n log n) for n dead letters.
+/// Plans the redrive of these dead letters and sorts them in place. Those to be sent come first,
+/// then those held back, then those that the filter does not select. In each group the session with
+/// the earliest dead letter is the first. O(n log n) for n dead letters.
 [[nodiscard]] inline redrive_plan plan_redrive(std::span<pipeline_dead_letter> letters,
                                                const redrive_plan::filter& filter = {},
                                                const redrive_plan::options& options = {})

@@ -19,7 +19,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How far a session has come, as its state stores it.
+/// The progress of a session, as its state stores it.
 struct session_progress {
     /// The failure that stopped a session.
     struct failure {

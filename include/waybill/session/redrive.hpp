@@ -13,7 +13,7 @@
 //
 // Guarantees (conditions and background: see the guide)
 //   1. No dead letter is removed before the broker has accepted all of its session.
-//   2. The first dead letter of a session is removed last. It records how far the session was sent.
+//   2. The first dead letter of a session is removed last. It records the last step sent.
 //   3. A message that is sent again has the same message id.
 //   4. A permanently refused message stops only its session, whose dead letters stay: refused().
 //   5. Concurrent redrives of the same dead letters are safe: equal ids, marks that only increase.
@@ -64,10 +64,10 @@ struct redrive_types {
         friend bool operator==(const resubmit&, const resubmit&) = default;
     };
 
-    /// For each of these sessions with `mark_before_removal`, write `plan.marked(letters, s)`: the
-    /// first dead letter, with the step up to which the session was sent. Only update an existing
-    /// dead letter, to the result of `pipeline_dead_letter::with_mark`. Report `sessions_marked`;
-    /// `permanent`: the table never accepts one of them.
+    /// For each of these sessions with `mark_before_removal`, write `plan.marked(letters, s)`. It
+    /// is the first dead letter, with the step up to which the session was sent. Only update an
+    /// existing dead letter, to the result of `pipeline_dead_letter::with_mark`. Report
+    /// `sessions_marked`; `permanent`: the table never accepts one of them.
     struct mark_sent {
         std::uint64_t session = 0;  ///< Index of the first session in the plan.
         std::uint64_t count = 0;    ///< Number of sessions.

@@ -46,7 +46,7 @@ namespace waybill::inline v0_2 {
 /// the outcome `running`. An exception of a callable passes through; a further call continues. A
 /// filter or policy with an invalid field ends the call as `stopped`.
 ///
-/// Adds to `report` as things happen, so that it is complete after an exception.
+/// Adds to `report` during the call, so that it is complete after an exception.
 template <class Store, class Send, class Environment>
 void redrive_all(Store& dead_letters, const redrive_plan::filter& filter, Send&& send,
                  const redrive_policy& policy, Environment&& env, redrive::redrive_report& report)

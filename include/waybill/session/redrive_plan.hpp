@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_plan: which sessions of dead letters are redriven and why others are not, as data and as
+// redrive_plan: the sessions to redrive, and the reasons why others are held back, as data and as
 // text for a review before anything is sent. `plan_redrive` makes the plan, `redrive` executes it.
 //
 //     order-17 -> order-17~1: 3 dead letters, steps 3 to 5 of 5: failed: no template
@@ -38,7 +38,7 @@ struct redrive_plan {
     struct filter;
     struct options;
 
-    /// Why the dead letters of a session are not sent.
+    /// The reason why the dead letters of a session are not sent.
     enum class skip_reason : std::uint8_t {
         none,        ///< They are sent. Text: "no".
         filtered,    ///< The filter does not select them.
@@ -119,8 +119,8 @@ struct redrive_plan {
         friend bool operator==(const planned_session&, const planned_session&) = default;
     };
 
-    /// In the order of their dead letters: those to send, those held back, those not selected, and
-    /// in each of these groups the one with the earliest dead letter first.
+    /// In the order of their dead letters: those to send, those held back, those not selected. In
+    /// each group the session with the earliest dead letter is the first.
     std::vector<planned_session> sessions{};
     /// Dead letters to send; they come first. Skip those for which `was_sent` is true.
     std::uint64_t ready = 0;
@@ -190,8 +190,8 @@ struct redrive_plan {
     }
 
     /// The first dead letter of a session with `mark_before_removal`, as it must be written: merge
-    /// it into the stored one with `pipeline_dead_letter::with_mark`. It contains how far the
-    /// session was sent, and its first and last step. Other dead letters with these facts may be
+    /// it into the stored one with `pipeline_dead_letter::with_mark`. It contains the last step
+    /// sent, and the first and last step of the session. Other dead letters with these facts may be
     /// removed by then.
     [[nodiscard]] pipeline_dead_letter marked(std::span<const pipeline_dead_letter> letters,
                                               std::uint64_t session) const

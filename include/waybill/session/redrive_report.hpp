@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_report: what redrive_all sent, removed and left.
+// redrive_report: the dead letters that redrive_all sent, removed and left.
 
 #ifndef WAYBILL_SESSION_REDRIVE_REPORT_HPP
 #define WAYBILL_SESSION_REDRIVE_REPORT_HPP

@@ -36,8 +36,8 @@ namespace waybill::inline v0_2 {
 
 /// Accepts one session after the other and processes its messages until the environment requests a
 /// stop, or until no session can be accepted (`until_empty`). Adds to `report`, which is valid also
-/// if a callable throws. One request at a time; the lock is renewed between calls, but not during a
-/// call of the handler: the lock duration of the queue must be longer than any step.
+/// if a callable throws. Makes one request at a time. The lock is renewed between calls, but not
+/// during a call of the handler. So the lock duration of the queue must be longer than any step.
 ///
 /// `codec` is a `state_codec<T>` (ext/json/state_codec.hpp), a `text_state_codec`, or a type with
 /// their members. The state of a session is loaded and saved with `load`, `save` and `clear` of the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// session_report: the policy of `run_session`, and what it has done.
+// session_report: the policy of `run_session`, and its result.
 
 #ifndef WAYBILL_SESSION_SESSION_REPORT_HPP
 #define WAYBILL_SESSION_SESSION_REPORT_HPP
@@ -34,9 +34,9 @@ struct [[nodiscard]] session_report {
         bool until_empty = false;
         /// The pause after `accept` has found no session, or one without messages. At least 1 ms.
         duration poll = duration::seconds(1);
-        /// The lock of a session is renewed before an attempt, a save or a dead letter, and during
-        /// pauses, if this much time has passed since the last renewal. Must be at most half of the
-        /// lock duration of the queue, and more than 0.
+        /// The minimum time from one renewal of a session's lock to the next. The lock is renewed
+        /// before an attempt, a save or a dead letter, and during pauses. Must be at most half of
+        /// the lock duration of the queue, and more than 0.
         duration renew_every = duration::seconds(10);
         /// The property that marks the last message of a session without step numbers. Its values
         /// are those of `waybill-last`: true or false.
@@ -45,7 +45,7 @@ struct [[nodiscard]] session_report {
         friend bool operator==(const policy&, const policy&) = default;
     };
 
-    /// Why the run ended.
+    /// The reason why the run ended.
     enum class run_outcome : std::uint8_t {
         unfinished,      ///< It has not ended, or a callable threw an exception.
         stopped,         ///< A stop was requested, or the time limit is reached.

@@ -14,8 +14,7 @@
 //      `infrastructure`.
 //   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and
 //      `write_dead_letter`, renew the lock, and return `ownership_lost` if it is lost. The guide
-//      explains what can still happen if the holder stops between the two calls for a whole lock
-//      duration.
+//      explains the effects if the holder stops between the two calls for a whole lock duration.
 
 #ifndef WAYBILL_SESSION_SESSION_STORE_HPP
 #define WAYBILL_SESSION_SESSION_STORE_HPP

@@ -75,7 +75,7 @@ template <>
 struct line_of<state_budget::too_large> : described_line {};
 }  // namespace detail::words
 
-/// One line for a log: size, limit and what to do.
+/// One line for a log: size, limit and the action to take.
 [[nodiscard]] inline std::string describe(const state_budget::too_large& e)
 {
     return "state: too large: " + std::to_string(e.size) + " bytes, and " +

@@ -66,7 +66,7 @@ struct text_state::options {
 
 /// The result of reading. The state is that of a new session unless `outcome` is ok.
 struct text_state::read_result {
-    /// Why a state is not read.
+    /// The reason why a state is not read.
     enum class problem_type : std::uint8_t {
         none,
         envelope,        ///< The envelope is wrong; its own text contains the reason.
@@ -100,7 +100,7 @@ template <>
 struct line_of<text_state::read_result> : described_line {};
 }  // namespace detail::words
 
-/// One line for a log: the error and what to do.
+/// One line for a log: the error and the action to take.
 [[nodiscard]] inline std::string describe(const text_state::read_result& r)
 {
     const std::string line = "state: " + std::string(name(r.outcome)) + ": ";

@@ -59,7 +59,7 @@ struct step_facts {
     /// delivery-count contains only the earlier ones: add 1. 0: the broker does not count.
     std::uint64_t deliveries = 1;
     /// The message has no step number. `step` is not used: the pipeline numbers the message by its
-    /// arrival in the session, from 1 on. The guide lists what this cannot detect.
+    /// arrival in the session, from 1 on. The guide lists the cases that this cannot detect.
     bool by_arrival = false;
 
     /// The facts about a message with these properties, for a pipeline.
@@ -77,7 +77,7 @@ struct step_facts {
     friend bool operator==(const step_facts&, const step_facts&) = default;
 };
 
-/// Why a step is dead-lettered.
+/// The reason why a step is dead-lettered.
 enum class dead_letter_reason : std::uint8_t {
     failed,          ///< The fault is permanent.
     exhausted,       ///< The retry limit is reached.
