@@ -7,8 +7,8 @@
 //
 // Definition (nearest rank): the lowest value such that it and all lower values have at least a
 // share q of the weight. The result is always a measured value; q = 0 is the lowest, q = 1 the
-// highest. A sample with weight n counts as n equal samples. q means the decimal as written: 0.07
-// of 100 events are 7 events, although the double nearest to 0.07, times 100, is more than 7.
+// highest. A sample with weight n counts as n equal samples. q means the decimal as written. So
+// 0.07 of 100 events are 7 events, although the double nearest to 0.07, times 100, is more than 7.
 //
 // Guarantees
 //   1. Exact, with at most nine passes over the samples, usually three or four, in any order of the

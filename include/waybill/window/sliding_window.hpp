@@ -96,9 +96,9 @@ public:
     }
 
     /// Inserts a sample without moving the clock. Removes the oldest sample if there are more than
-    /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest, and
-    /// O(log n) for a late one; O(n) if the late one is after the clock, replaces another, or has a
-    /// measure that is not commutative.
+    /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest, and O(log
+    /// n) for a late sample. O(n) for a late sample that is after the clock or replaces another, or
+    /// if the measure is not commutative.
     insert_result insert(Time at, value_type value) { return insert_fields(at, value, 1); }
     insert_result insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
@@ -209,7 +209,7 @@ private:
     /// Inserts a sample. Its fields are passed one by one for the reason named at `ring_.push`.
     insert_result insert_fields(Time at, value_type value, std::uint32_t weight)
     {
-        // In the common case, `times_` answers all other questions.
+        // In the common case, `times_` is sufficient for all other checks.
         if (times_.newest < at && at <= times_.append_until && detail::is_finite(value) &&
             weight != 0 && ring_.size() != ring_.room()) [[likely]] {
             times_.newest = at;
@@ -242,8 +242,9 @@ private:
         times_.complete_until =
             ring_.empty() ? Time::highest() : times_.last_covered(ring_.oldest().at, options_);
     }
-    /// Sets the other shortcuts. Called after a change of the clock if `ahead` is limited, and when
-    /// the number of samples changes that wait, may have to wait, or are not in the ring.
+    /// Sets the other shortcuts. Called after a change of the clock if `ahead` is limited. Also
+    /// called when the number of samples changes that wait, may have to wait, or are not in the
+    /// ring.
     void update_special()
     {
         const bool check_all = ring_.waiting() != 0 || on_time_appends_left_ != 0 ||

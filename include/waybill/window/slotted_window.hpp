@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// slotted_window: quantiles of the last hour, if an hour has more samples than can be stored.
+// slotted_window: quantiles of a recent period that has more samples than can be stored.
 //
 //     waybill::slotted_window<waybill::log_histogram<>> latency{{.span = 1h, .width = 1min}};
 //     latency.insert(at, value, now);

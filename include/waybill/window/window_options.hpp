@@ -20,7 +20,7 @@ namespace waybill::inline v0_2 {
 
 /// The options of a window. A plain value; `validate` checks it.
 struct window_options {
-    /// How a second sample of the same time is treated.
+    /// The treatment of a second sample of the same time.
     enum class equal_time : std::uint8_t {
         keep,     ///< It is another sample.
         replace,  ///< It replaces the first: the newer value counts, as one sample.

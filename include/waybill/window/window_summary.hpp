@@ -39,8 +39,8 @@ struct window_summary : Measure {
     [[nodiscard]] constexpr bool complete() const noexcept { return !cut; }
 
     /// Events per second over the whole span. Empty if there are no samples, the span is not
-    /// limited, or the summary is not complete. The remaining samples of an incomplete summary
-    /// would give too low a rate over the span, and far too high a rate over their own interval.
+    /// limited, or the summary is not complete. The remaining samples of an incomplete summary give
+    /// too low a rate over the span, and far too high a rate over their own interval.
     [[nodiscard]] constexpr std::optional<double> rate() const noexcept
         requires requires(const Measure& m) { m.weight(); }
     {
@@ -48,9 +48,9 @@ struct window_summary : Measure {
         return static_cast<double>(this->weight()) / (static_cast<double>(span.count()) / 1e9);
     }
 
-    /// The share of the span since the first sample, in [0, 1): 0.9 for ten minutes of one sample a
-    /// minute, low for a window that has just begun to fill. Empty if there are no samples, or if
-    /// the span is not limited.
+    /// The share of the span since the first sample, in [0, 1). It is 0.9 for ten minutes of one
+    /// sample a minute, and low for a window that has just begun to fill. Empty if there are no
+    /// samples, or if the span is not limited.
     [[nodiscard]] constexpr std::optional<double> coverage() const noexcept
         requires requires(const Measure& m) { m.first_at; }
     {

@@ -14,9 +14,9 @@
 //     [a, b)  the measure of the samples from this one up to b
 //     [b, e)  none; newer_ is the measure of all of them, and middle_ that of [r, b)
 //
-// Each insertion and removal moves l up by one and a down by one, until [l, r) and [r, a), which
-// have equal lengths, are empty. Then each of them moves l, r and a up by one through [a, b). When
-// that is empty, [b, e) becomes [r, a).
+// [l, r) and [r, a) have equal lengths. Each insertion and removal moves l up by one and a down by
+// one, until both are empty. Then each of them moves l, r and a up by one through [a, b). When that
+// is empty, [b, e) becomes [r, a).
 //
 // Cost in calls of `Measure::combine`: at most 3 to insert a sample, 2 to remove one, 1 for a
 // query.
