@@ -61,8 +61,8 @@ void run_autoscale(Sources& sources, const Policy& p, State& s, Count& count, Re
 /// `resize_outcome`: a fault is a failure, `cancelled` and `pending` leave the command without a
 /// result. `observe(decision)` is called after a decision was stored.
 ///
-/// A policy that `validate` refuses, two sources with one name, a metric without a source and more
-/// `min_points` than the window has samples are refused: see `refused`.
+/// Refused (see `refused`): a policy that `validate` refuses, two sources with one name, a metric
+/// without a source, and more `min_points` than the window has samples.
 template <class Sources, condition Up, condition Down, class State, class Count, class Resize,
           class Environment, class Observe>
 void autoscale(Sources&& sources, const basic_policy<Up, Down>& p, State& s, Count&& count,

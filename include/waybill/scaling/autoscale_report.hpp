@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// autoscale_report: what an autoscaler did, with its last decisions and their reasons.
+// autoscale_report: the counts of an autoscaler, with its last decisions and their reasons.
 
 #ifndef WAYBILL_SCALING_AUTOSCALE_REPORT_HPP
 #define WAYBILL_SCALING_AUTOSCALE_REPORT_HPP
@@ -19,8 +19,8 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// The report of `autoscale`. Each round ends in one of: a decision (steady, up, down or held), an
-/// unknown number of instances, a failed `load`, a failed `save`, or a stop.
+/// The report of `autoscale`. Each round ends in one of these: a decision (steady, up, down or
+/// held), an unknown number of instances, a failed `load` or `save`, or a stop.
 struct autoscale_report {
     /// The maximum size of `decisions`.
     static constexpr std::size_t max_decisions = 16;

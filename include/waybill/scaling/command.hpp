@@ -63,7 +63,7 @@ enum class resize_outcome : std::uint8_t {
 /// The result of an event `applied` or `failed`.
 enum class command_result : std::uint8_t {
     applied,  ///< The event belongs to the pending command and was applied.
-    stale,    ///< The event is stale: the command has a result or was given up. No change.
+    stale,    ///< The command already has a result or was given up. No change.
     unknown,  ///< A command with this id was never issued. No change.
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// decide: computes how many instances to have, and the reasons.
+// decide: computes the wanted number of instances, and the reasons.
 //
 //     const scaling::reading known[]{scaling::read("orders", orders.query(now)),
 //                                    scaling::read("age", age.query(now))};
@@ -18,8 +18,8 @@
 //   6. Flapping: only as many instances are removed as would not be added again at once.
 //   7. Rate limits, and 8. cooldowns; both count applied changes.
 //   If `activation` holds, the first instance skips warm-up and steps 5 to 8. If it was false for
-//   `zero_after`, all instances are removed without steps 5 to 7, as in KEDA. Not if a target or
-//   `down` with a metric that `activation` does not compare needs one.
+//   `zero_after`, all instances are removed without steps 5 to 7, as in KEDA. Exception: a target
+//   or `down` with a metric that `activation` does not compare needs one.
 
 #ifndef WAYBILL_SCALING_DECIDE_HPP
 #define WAYBILL_SCALING_DECIDE_HPP

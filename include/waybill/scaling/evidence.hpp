@@ -43,7 +43,7 @@ enum class relation : std::uint8_t {
     return false;
 }
 
-/// Why a comparison could not be made.
+/// The reason why a comparison could not be made.
 enum class missing_part : std::uint8_t {
     nothing,       ///< It was made.
     metric,        ///< There is no reading of this metric.
@@ -98,7 +98,7 @@ struct evidence {
 };
 
 /// True if the value is only a bound, because events were not sampled or samples were pushed out of
-/// the window: the true highest may be higher, the true lowest may be lower.
+/// the window. The true highest may be higher, the true lowest may be lower.
 [[nodiscard]] constexpr bool is_only_a_bound(const evidence& e) noexcept
 {
     const bool extreme = e.what == statistic::highest || e.what == statistic::lowest;

@@ -9,7 +9,7 @@
 // pair clashes if it contains opposite comparisons (above and below) of the same metric, and all
 // such comparisons can hold at the same time.
 //
-// mean, highest, lowest, first and last of a metric are treated as equal: if the mean is above 100
+// mean, highest, lowest, first and last of a metric are treated as equal. If the mean is above 100
 // and the highest below 200, both rules may hold.
 
 #ifndef WAYBILL_SCALING_FLAPPING_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// messages: what measuring, deciding and executing processes send to each other over queues.
+// messages: the messages that measuring, deciding and executing processes send over queues.
 //
 //     queue.send(json(scaling::metric_message{"orders", "backlog", now, 412}).dump());
 //     queue.send(json(scaling::command_message{"orders", *d.command}).dump());

@@ -77,8 +77,8 @@ struct capacity_tier {
     friend bool operator==(const capacity_tier&, const capacity_tier&) = default;
 };
 
-/// A plain value; `validate` finds invalid fields. The guide has a table of the defaults: instances
-/// are added one at a time and at once, and removed if that was wanted for 5 minutes.
+/// A plain value; `validate` finds invalid fields. The guide has a table of the defaults. Instances
+/// are added at once and one at a time, and removed if that was wanted for 5 minutes.
 template <condition Up = rule, condition Down = rule>
 struct basic_policy {
     Up up{};      ///< More instances if it holds.
