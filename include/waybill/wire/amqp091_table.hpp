@@ -49,9 +49,9 @@ struct encoded {
     std::uint64_t bytes = 0;
 };
 
-/// The size of a value in a table or an array. The C++ type determines the AMQP type: bool is 't',
-/// an integer has its own width and sign, float is 'f', double is 'd', text is a long string 'S',
-/// nullptr is the void type 'V'. The functions below create the other types.
+/// The size of a value in a table or an array. The C++ type determines the AMQP type. bool is 't',
+/// float is 'f', double is 'd', text is a long string 'S', nullptr is the void type 'V'. An integer
+/// keeps its width and sign. The functions below create the other types.
 class value {
 public:
     constexpr value(std::nullptr_t) noexcept {}

@@ -5,7 +5,7 @@
 //     waybill::wire::amqp::size<waybill::wire::amqp::proton>(m)
 //     waybill::wire::amqp::size<waybill::wire::amqp::bound>(m)    // enough for all of them
 //
-// AMQP 1.0 allows several encodings of one message: a list may be list8 or list32, an empty section
+// AMQP 1.0 allows several encodings of one message. A list may be list8 or list32, an empty section
 // may be omitted, a default may be written. The size of a message therefore depends on the encoder.
 // A profile names the encoder. It is a type with one constant `rules`, so a program can define its
 // own:

@@ -128,8 +128,8 @@ struct error_table {
     return find(table.codes, number);
 }
 
-/// The same with a list that has priority: corrections of the caller, or the codes of a service
-/// before those that all services of its vendor share.
+/// The same with a list that has priority. It can contain corrections of the caller, or the codes
+/// of a service before those that all services of its vendor share.
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> first,
                                                    const error_table& then,
                                                    std::string_view code) noexcept

@@ -11,8 +11,8 @@
 // InternalFailure of an entry is transient, because the service documents that the entry was not
 // added. InternalFailure of a whole request is `outcome_unknown`. InternalError of SQS and SNS is
 // `outcome_unknown` for both: SQS also reports it for entries
-// (https://github.com/aws/aws-sdk-java/issues/2562), and no page was found that documents such an
-// entry as not added.
+// (https://github.com/aws/aws-sdk-java/issues/2562). No page was found that documents such an entry
+// as not added.
 //
 // Codes with several meanings are in no table; the comment of each table lists them. Their text may
 // contain the size and the limit: read_refusal in refusal_text.hpp.

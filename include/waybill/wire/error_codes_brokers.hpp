@@ -226,15 +226,15 @@ inline constexpr error_table rabbitmq_errors{
     "046ea717cab5f41569792020abf6d779ac627444/deps/rabbitmq_codegen/amqp-rabbitmq-0.9.1.json",
     dialect::rabbitmq};
 
-/// MQTT 5, by name and by reason code.
-/// Not in the table: 0x80 and 0x83 (unspecified); 0x91 (packet identifier in use, by an earlier
-/// attempt of the same message or because server and client have different session states).
-/// 0x97 reports an exceeded quota of any kind. Mosquitto reports it for too many publications in
-/// flight (https://github.com/eclipse-mosquitto/mosquitto/issues/3611), which is temporary. A full
-/// store or a used-up allowance may last until an operator acts. Its meaning is `throttled`,
-/// because the message was refused and a slower sender does no harm. Limit the time of waiting, or
-/// put the meaning of your server into your own list. 0x89 and 0x96 are temporary. 0x93 means that
-/// the sender exceeded the server's Receive Maximum: keep fewer publications in flight.
+/// MQTT 5, by name and by reason code. Not in the table: 0x80 and 0x83 (unspecified), and 0x91
+/// (packet identifier in use). An earlier attempt of the same message can cause 0x91, or different
+/// session states of server and client. 0x97 reports an exceeded quota of any kind. Mosquitto
+/// reports it for too many publications in flight
+/// (https://github.com/eclipse-mosquitto/mosquitto/issues/3611), which is temporary. A full store
+/// or a used-up allowance may last until an operator acts. Its meaning is `throttled`, because the
+/// message was refused and a slower sender does no harm. Limit the time of waiting, or put the
+/// meaning of your server into your own list. 0x89 and 0x96 are temporary. 0x93 means that the
+/// sender exceeded the server's Receive Maximum: keep fewer publications in flight.
 inline constexpr error_table mqtt5_errors{
     "MQTT 5", detail::mqtt5_codes, "2019-03",
     "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html"};

@@ -7,11 +7,11 @@
 //     mqtt5::size(p) <= maximum_packet_size;
 //
 // The broker's CONNACK contains its Maximum Packet Size. This limit applies to the whole packet:
-// topic, properties, fixed header and payload. The first packet with a topic alias is larger than
-// one without; later packets omit the topic and are smaller.
+// topic, properties, fixed header and payload. The first packet with a topic alias is larger than a
+// packet without an alias. Later packets omit the topic and are smaller.
 //
-// If the protocol cannot encode a packet, its size is 2^64 - 1: a string of more than 65,535 bytes,
-// or a remaining length over 268,435,455.
+// If the protocol cannot encode a packet, its size is 2^64 - 1. The cause is a string of more than
+// 65,535 bytes, or a remaining length over 268,435,455.
 //
 // Source: MQTT Version 5.0, OASIS Standard, sections 1.5, 2.1.4, 2.2.2 and 3.3,
 // https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html; Maximum Packet Size: 3.2.2.3.6. Tested

@@ -29,13 +29,13 @@
 
 namespace waybill::inline v0_2::wire {
 
-/// The outcome of a batch that was answered with `a`. `text` is the text of the service, for the
-/// report of a failure. `numbers` are those of a refusal; numbers of an item are ignored.
+/// The outcome of a batch for the answer `a` of the service. `text` is the text of the service, for
+/// the report of a failure. `numbers` are those of a refusal; numbers of an item are ignored.
 /// `retry_after` is the pause that the service requires; only throttling uses it.
 ///
 /// `too_many` becomes `too_large` without numbers: the sender cuts smaller batches.
-/// `infrastructure` becomes `failed` and is retried. If nothing can succeed before a person has
-/// acted, return `failed` with the kind `cancelled` instead: the sender stops.
+/// `infrastructure` becomes `failed` and is retried. If nothing can succeed before an operator
+/// acts, return `failed` with the kind `cancelled` instead: the sender stops.
 ///
 /// A template, so that it costs nothing where it is included and not called.
 template <std::same_as<answer> Answer, class Outcome = send_outcome>

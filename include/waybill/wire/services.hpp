@@ -18,8 +18,8 @@
 //      is 0, because it depends on the encoder. Set `limits.envelope` or use a framing.
 //   3. `as_of` is the month of the source, such as "2026-05". If the source has no date, it is the
 //      month of reading.
-//   4. `evidence` says how the limit is known: measured with a server, reported by the service
-//      itself (in a refusal or in its source code), or only documented.
+//   4. `evidence` is the kind of evidence for the limit: measured with a server, reported by the
+//      service itself (in a refusal or in its source code), or only documented.
 
 #ifndef WAYBILL_WIRE_SERVICES_HPP
 #define WAYBILL_WIRE_SERVICES_HPP
