@@ -131,7 +131,7 @@ template <class Make, class Again = no_second>
 }
 
 /// Tries the rules of a store that cannot be reached. Each call must return an error of the kind
-/// `transient` or `infrastructure`: with a default state instead, an autoscaler would forget its
+/// `transient` or `infrastructure`. With a default state instead, an autoscaler would forget its
 /// cooldowns and its pending command.
 template <scaling::state_store S>
 [[nodiscard]] conformance_report autoscale_state_outage_conformance(S& unreachable)

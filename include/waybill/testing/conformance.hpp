@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// conformance: checks that a store does what `process_batch` relies on.
+// conformance: checks that a store meets the requirements of `process_batch`.
 //
 // The concepts of consume/stores.hpp check which calls a store has. This suite checks the effects:
 //

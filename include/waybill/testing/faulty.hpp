@@ -2,8 +2,8 @@
 //
 // faulty: a store for tests that injects faults into the calls of another store.
 //
-// A script chooses the fault of each call: an error before or after the call took effect, the end
-// of the process, or an unknown commit outcome. This loop tries all combinations:
+// A script chooses the fault of each call: an error before or after its effect, the end of the
+// process, or an unknown commit outcome. This loop tries all combinations:
 //
 //     waybill::testing::choices c;
 //     do {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fence_conformance: checks that a lease store does what a `fenced_store` relies on.
+// fence_conformance: checks that a lease store meets the requirements of a `fenced_store`.
 //
 // The store and the leases belong to the same database, which is empty. With a second connection to
 // the leases the suite also tries to claim a lease after a transaction has read its epoch:

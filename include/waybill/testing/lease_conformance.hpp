@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_conformance: checks that a store does what a `lease_manager` relies on.
+// lease_conformance: checks that a store meets the requirements of a `lease_manager`.
 //
 //     const auto report = waybill::testing::lease_conformance(
 //         [&] { return my_leases(new_empty_database()); },      // an empty store at each call
@@ -32,9 +32,9 @@
 namespace waybill::inline v0_2::testing {
 
 /// Tries the rules of `list`, `claim`, `heartbeat` and `leave`, and of `renew` and `claim_all` if
-/// the store has them. `make()` returns a new, empty
-/// store at each call. `again(store)` returns a second connection to it. `race(f, g)` calls both
-/// functions, at the same time if possible. `erase(store, key)` deletes the row of a lease.
+/// the store has them. `make()` returns a new, empty store at each call. `again(store)` returns a
+/// second connection to it. `race(f, g)` calls both functions, at the same time if possible.
+/// `erase(store, key)` deletes the row of a lease.
 template <class Make, class Again = no_second, class Race = no_race, class Erase = no_erase>
 [[nodiscard]] conformance_report lease_conformance(Make make, Again again = {}, Race race = {},
                                                    Erase erase = {})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// log_conformance: checks that a log does what run_partitions relies on.
+// log_conformance: checks that a log meets the requirements of run_partitions.
 //
 //     const auto report = waybill::testing::log_conformance(
 //         [&] { return my_log(new_empty_topic()); },                  // an empty log at each call

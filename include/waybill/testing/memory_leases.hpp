@@ -54,7 +54,7 @@ public:
     }
 
     /// Writes the row of an owner. Returns all owners, and the leases that changed after the
-    /// version `since`; all leases if `since` is 0, or if a row was erased since then.
+    /// version `since`. Returns all leases if `since` is 0, or if a row was erased since then.
     [[nodiscard]] result<lease_table> renew(const owner_heartbeat& own, std::uint64_t since)
     {
         owners_.insert_or_assign(key_of(own), own);

@@ -98,7 +98,7 @@ public:
         p.events.erase(p.events.begin(), p.events.begin() + first_left);
     }
 
-    /// `read` returns at most this many events, as logs do that return what they have at hand.
+    /// `read` returns at most this number of events, like a log that returns only buffered events.
     void limit_reads(std::uint64_t max_count) noexcept { max_read_ = max_count; }
 
     [[nodiscard]] result<std::vector<std::string>> partitions() const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// outbox_conformance: checks that a store does what a relay relies on.
+// outbox_conformance: checks that a store meets the requirements of a relay.
 //
 //     const auto report = waybill::testing::outbox_conformance(
 //         [&] { return my_outbox(new_empty_database()); },     // an empty store at each call

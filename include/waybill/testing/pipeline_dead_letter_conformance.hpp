@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline_dead_letter_conformance: checks that a table of step dead letters does what a redrive
-// relies on.
+// pipeline_dead_letter_conformance: checks that a table of step dead letters meets the requirements
+// of a redrive.
 //
 //     const auto report = waybill::testing::pipeline_dead_letter_conformance(
 //         [&] { return my_table(new_empty_database()); },          // an empty table at each call

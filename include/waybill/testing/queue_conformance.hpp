@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// queue_conformance: checks that a queue does what run_queue relies on.
+// queue_conformance: checks that a queue meets the requirements of run_queue.
 //
 //     const auto report = waybill::testing::queue_conformance(
 //         [&] { return my_queue(new_empty_database()); },           // an empty queue at each call

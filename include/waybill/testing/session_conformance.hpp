@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// session_conformance: checks that a store does what a pipeline relies on.
+// session_conformance: checks that a store meets the requirements of a pipeline.
 //
 //     const auto report = waybill::testing::session_conformance(
 //         [&] { return my_sessions(new_empty_database()); },       // an empty store at each call

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// session_queue_conformance: checks that a queue does what `run_session` relies on.
+// session_queue_conformance: checks that a queue meets the requirements of `run_session`.
 //
 //     using waybill::testing::sent_message;
 //     const auto report = waybill::testing::session_queue_conformance(
