@@ -8,8 +8,8 @@
 //     };
 //     for_each_counter(report, set);
 //
-// The kind is an instrument of OpenTelemetry: "counter" (only grows), "updowncounter" (a number of
-// things, which can be added over several objects) or "gauge" (a value that cannot be added).
+// The kind is an instrument of OpenTelemetry. A "counter" only grows. An "updowncounter" is a
+// number of things, which can be added over several objects. A "gauge" cannot be added.
 //
 // Guarantees
 //   1. A name is that of OpenTelemetry's semantic conventions for messaging metrics (status:

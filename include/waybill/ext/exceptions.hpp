@@ -10,7 +10,7 @@
 //     });
 //
 // If a handler (returning `fault`, `call_answer`, `event_outcome` or void) throws, the result is a
-// fault: its kind is the result of `classify`, its text is what(). If a store call (returning
+// fault. Its kind is the result of `classify`, its text is what(). If a store call (returning
 // `result<T>`) throws, that fault is its error. If a send function throws, the result is
 // `outcome_unknown`, or the send_outcome from `classify`. By default std::bad_alloc and
 // std::system_error are `infrastructure`, all other exceptions are `permanent`.

@@ -12,7 +12,7 @@
 // Guarantees (4 to 6 are for input ranges)
 //   1. Every item is in exactly one chunk, in the order of the range. No chunk is empty.
 //   2. A chunk that does not fit is a single item that exceeds a limit alone.
-//   3. A chunk is cut when the loop asks for it, with the limits and sizes of that time.
+//   3. A chunk is cut when the loop reaches it, with the limits and sizes of that time.
 //   4. An item is read once. Only an item that did not fit is read ahead: it begins the next batch.
 //      A full batch, or a single item too large, is returned without reading ahead.
 //   5. Each batch reuses the memory of the last one, unless that was moved from. Only growing

@@ -7,12 +7,12 @@
 //                               | waybill::views::sliding<backlog>({.span = 10min}))
 //         print(s.now, s.points, s.mean(), s.highest());
 //
-// Each element is the result of a sliding_window after one sample: the measure of the samples in
-// the span that ends at the latest time so far. Guarantees:
+// Each element is the result of a sliding_window after one sample. It is the measure of the samples
+// in the span that ends at the latest time so far. Guarantees:
 //   1. One result for each sample, also for a sample that is not accepted. The result for a late
 //      sample is that of the latest time.
-//   2. A sample is read when the loop asks for its result, and once per loop. The element belongs
-//      to the window: copy it to keep it after the next increment.
+//   2. A sample is read when the loop reaches its result, and once per loop. The element belongs to
+//      the window: copy it to keep it after the next increment.
 //   3. The clock of the window is the latest time of an accepted sample. With `ahead`, a sample too
 //      far after the clock is not accepted; nor is any sample after a gap longer than `ahead`.
 //   4. Over a forward range, each loop starts with an empty window. Over an input range, all copies
