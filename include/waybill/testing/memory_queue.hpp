@@ -45,9 +45,9 @@ struct queued_message {
     std::uint64_t number = 0;
     std::string id{};  ///< The number if none was given.
     std::string body{};
-    std::uint64_t deliveries = 0;  ///< That count, with this one.
+    std::uint64_t deliveries = 0;  ///< Deliveries that count, this one included.
     std::uint32_t copy = 0;        ///< The number of the copy; 0 for an original.
-    std::uint64_t tries = 0;       ///< Of the earlier copies.
+    std::uint64_t tries = 0;       ///< Tries of the earlier copies.
     std::uint64_t lock = 0;        ///< Names the lock of this delivery.
 
     friend bool operator==(const queued_message&, const queued_message&) = default;

@@ -5,8 +5,8 @@
 // Detail of chunk_by, for contiguous items that are their own sizes. A loop with a comparison after
 // each number adds one number per cycle. Without the comparisons, compilers vectorise the loop: it
 // adds four or eight numbers per cycle. So the sum of a block of 64 is compared first. If it does
-// not fit, the sums of rows of 8 are compared, and then single numbers from the first row on
-// that does not fit.
+// not fit, the sums of rows of 8 are compared. From the first row on that does not fit, single
+// numbers are compared.
 //
 // Guarantee: the result equals that of the plain loop. The sum of a block has a narrow type, which
 // gives most of the speed, and could overflow. So the bitwise OR of all numbers is compared, too. A
@@ -81,7 +81,7 @@ using lanes [[gnu::vector_size(16)]] = std::uint64_t;
 
 /// The same for 64-bit numbers, two per 16-byte register. Without explicit lanes, compilers read
 /// numbers twice or wait for a single sum; so four sums are independent. Without `unroll 2`, the
-/// loop is so short that its speed depends on its alignment, and it takes 3 % more instructions
+/// loop is so short that its speed depends on its alignment. It also takes 3 % more instructions
 /// with g++ 12, 6 % with clang 14 (`bench/run batch`, blocks of 64 bits). With all iterations
 /// unrolled, compilers compute the sums first and the bits afterwards, and run out of registers.
 template <int Count, class N>

@@ -281,11 +281,12 @@ private:
     static constexpr std::uint32_t max_probe_after = 16'384;  // after nine refused probes
     static constexpr std::uint32_t probe_after_factor = 16;   // if refusals report sizes
     static constexpr std::uint32_t step_doublings = 6;        // the step grows up to 64 times
-    // Times the margin at which most bytes pass per request.
+    // Factor of the margin at which most bytes pass per request.
     static constexpr double margin_factor = 1.25;
     // The margin best_distance(p) * p is highest at p = exp(-1 / 2) / sqrt(2 pi) = 0.242.
     static constexpr double widest_deviation = 0.24;
-    // Bytes, if items were reported without the envelope. At first, at most limit / 2048.
+    // Bytes added to the envelope if items were reported without it. The first value is at most
+    // limit / 2048.
     static constexpr std::uint64_t envelope_guess = 64;
     static constexpr double implausible_header = 64;  // bytes per item, beyond twice its body
 
@@ -486,10 +487,10 @@ private:
         return true;
     }
 
-    /// A batch of `size` bytes was accepted. It refutes a lower reported limit: by its reported
-    /// size, by its predicted size if the broker reports sizes, or else by the size of envelope and
-    /// bodies. An accepted probe also raises the limit if it reached the highest known limit or the
-    /// largest step.
+    /// A batch of `size` bytes was accepted. It refutes a lower reported limit. The evidence is its
+    /// reported size, or its predicted size if the broker reports any sizes. Otherwise it is the
+    /// predicted size, but at most the size of envelope and bodies. An accepted probe also raises
+    /// the limit if it reached the highest known limit or the largest step.
     constexpr void raise_limit(const batch_sizes& b, std::uint64_t size, bool size_reported,
                                bool probe) noexcept
     {

@@ -4,9 +4,9 @@
 // ("following") or to the highest overhead ("holding").
 //
 // Part of `calibrator`, for brokers that report the sizes of accepted batches. If the overhead
-// switches between two levels, an estimate that follows each size causes refusals at each switch up
-// and small batches after each switch down. If the levels change often, it costs fewer requests to
-// stay at the higher one. So the difference of both costs is summed up, in requests:
+// switches between two levels, an estimate that follows each size causes refusals at each switch
+// up. After each switch down it causes small batches. If the levels change often, it costs fewer
+// requests to stay at the higher one. So the difference of both costs is summed up, in requests:
 //   - The way in use costs one request for each full batch and each refusal.
 //   - The other way costs what its batches would have cost: the part of a request that the items
 //     would have taken, and all requests of a refusal that it would have caused.

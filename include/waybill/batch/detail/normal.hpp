@@ -85,10 +85,10 @@ inline constexpr double sqrt_two_pi = 2.50662827;
 
 /// The best distance d between the mean size of a batch and the limit, in standard deviations.
 /// `part` is one standard deviation divided by the limit. A distance d leaves the share d * part of
-/// each request unused, and a request is refused with the probability of the normal distribution
-/// beyond d. The sum of both is lowest where its derivative is 0: where the density of the normal
-/// distribution at d, exp(-d * d / 2) / sqrt(2 pi), equals `part`. 0 if `part` is not in
-/// (0, 1 / sqrt(2 pi)).
+/// each request unused. A request is refused with the probability of the normal distribution beyond
+/// d. The sum of both is lowest where its derivative is 0. There the density of the normal
+/// distribution at d, exp(-d * d / 2) / sqrt(2 pi), equals `part`. For `part` outside (0, 1 /
+/// sqrt(2 pi)), the result is 0.
 [[nodiscard]] constexpr double best_distance(double part) noexcept
 {
     const double share_of_peak = part * sqrt_two_pi;  // exp(-d * d / 2)

@@ -110,7 +110,8 @@ protected:
     std::uint64_t items_ = 0;
 
 private:
-    // The first full batch, or else the one that was opened first, which has the earliest deadline.
+    // The first full batch, or else the batch that was opened first, which has the earliest
+    // deadline.
     [[nodiscard]] std::size_t first() const
     {
         std::size_t oldest = 0;

@@ -42,8 +42,8 @@ public:
     void begin(std::uint64_t from, send_items& items)
     {
         items.announce(0);
-        // Member by member: clang 14 would copy a whole draft through the stack at shifted offsets,
-        // and the processor would wait until all earlier writes of items are finished.
+        // Member by member: clang 14 would copy a whole draft through the stack at shifted offsets.
+        // The processor would then wait until all earlier writes of items are finished.
         runs.clear();
         sizes = {};
         next_item = from;

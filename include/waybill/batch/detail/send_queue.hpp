@@ -63,7 +63,7 @@ public:
     [[nodiscard]] bool lingers() const noexcept { return linger_ != duration::highest(); }
 
     /// True if the draft can be sent, now or later, without further items. If it `waits` for keys
-    /// in flight, only because its linger ends.
+    /// in flight, it is sent only when its linger ends.
     [[nodiscard]] bool can_be_sent(bool waits) const noexcept
     {
         return !draft_.empty() && (draft_.full || (is_flushed() && !waits) || lingers());
@@ -216,7 +216,7 @@ public:
     {
         items_.for_each(runs, [](send_item& i) { i.maybe_arrived = 1; });
     }
-    /// The number of items in `runs` that are not marked so.
+    /// The number of items in `runs` that are not marked as maybe arrived.
     [[nodiscard]] std::uint64_t count_not_marked(const std::vector<item_range>& runs)
     {
         std::uint64_t n = 0;
@@ -391,8 +391,8 @@ private:
     }
 
     /// True if an item that is too large by current knowledge is sent alone, so that the broker
-    /// decides. There are three cases: the policy requires it; the item's size was reported, alone
-    /// or in a sum, and may be wrong; the item is a trial of a reported limit. Begins such a trial
+    /// decides. There are three cases. The policy requires it. The item's size was reported, alone
+    /// or in a sum, and may be wrong. The item is a trial of a reported limit. Begins such a trial
     /// if none is open. `alone_bytes` is as in `too_large`.
     [[nodiscard]] bool decide_sent_alone(send_item& i, std::uint64_t alone_bytes,
                                          const calibrator& estimates)

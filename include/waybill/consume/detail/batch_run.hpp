@@ -43,7 +43,7 @@ concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& as
 };
 
 /// A callback that can end a batch early. Before each event except the first, `keep_going` decides
-/// whether the batch goes on, or commits what is done.
+/// whether the batch goes on, or commits the events done.
 template <class A>
 concept watched_batch = requires(A& ask) {
     { ask.keep_going() } -> std::convertible_to<bool>;

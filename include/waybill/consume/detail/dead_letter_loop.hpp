@@ -54,8 +54,8 @@ struct letter_attempt {
     duration retry_after{};
 };
 
-/// `Try` has `letter_attempt try_one(const dead_letter&)`, called again after a retry of the same
-/// dead letter, and `void leave()`, called if a dead letter is not settled.
+/// `Try` has two functions. `letter_attempt try_one(const dead_letter&)` is called again for a
+/// retry of the same dead letter. `void leave()` is called if a dead letter is not settled.
 template <class Store, class Clock, class Try>
 class dead_letter_loop {
     static_assert(checked_dead_letter_queue<Store>::ok);
@@ -158,7 +158,8 @@ private:
             }
             if (pause(a, tries)) continue;
             if (!gave_up_) return leave(ending::end);
-            // One message can be the cause of a transient fault; for two it is the broker.
+            // A single message can cause a transient fault. If two dead letters in a row use up
+            // their attempts, the broker is the cause.
             const bool transient = a.reason.kind == fault_kind::transient;
             if (!transient || std::exchange(exhausted_before_, true)) {
                 stop(std::move(a.reason));

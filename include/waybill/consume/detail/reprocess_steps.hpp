@@ -82,9 +82,9 @@ inline void record_failure(dead_letter& d, const fault& reason, wall_time now,
            kind == fault_kind::cancelled;
 }
 
-/// Commits the removal of a letter. Returns `if_applied` if the commit was applied. If the outcome
-/// of the commit is unknown, it counts as applied if the store no longer contains the letter, which
-/// this call or another one has removed.
+/// Commits the removal of a letter. Returns `if_applied` if the commit was applied. An unknown
+/// outcome counts as applied if the store no longer contains the letter. Then this call or another
+/// one has removed it.
 template <class Store>
 [[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
                                                 const dead_letter& d,

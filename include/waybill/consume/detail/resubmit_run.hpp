@@ -117,7 +117,8 @@ private:
         }
     }
 
-    /// Removes a dead letter whose message was sent. One that another caller removed is removed.
+    /// Removes a dead letter whose message was sent. If another caller has removed it, that is a
+    /// success.
     [[nodiscard]] fault remove(const dead_letter& d)
     {
         auto tx = store_.begin();

@@ -133,9 +133,9 @@ public:
         return s;
     }
 
-    /// Reads the state of a session that may have been redriven. If `bytes` is nullopt, the value
-    /// is read from the user's part of `carried_state`, the state that came with the first message
-    /// (`step_properties::origin::state`), and `outcome` is still `absent`. An error in
+    /// Reads the state of a session that may have been redriven. `carried_state` is the state that
+    /// came with the first message (`step_properties::origin::state`). If `bytes` is nullopt, the
+    /// value is read from its user's part, and `outcome` is still `absent`. An error in
     /// `carried_state` is reported as if it were the stored state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes,
                                std::string_view carried_state) const
@@ -175,8 +175,9 @@ public:
         detail::unknown_user_fields fields;
         return encode_within(s, options_.budget, fields);
     }
-    /// The same. Keeps in `s` which stored fields T does not know: if there are some, finding them
-    /// costs as much as writing the state. `decode` keeps them if the minor version is a later one.
+    /// The same. Keeps in `s` the stored fields that T does not know. If there are some, finding
+    /// them costs as much as writing the state. `decode` keeps them if the minor version is a later
+    /// one.
     [[nodiscard]] result<std::string, state_unwritten> encode(state& s) const
     {
         return encode_within(s, options_.budget, s.read.user_fields);

@@ -181,8 +181,9 @@ template <class Leases>
     return answer;
 }
 
-/// The fault of a checkpoint after the end of the log, as of a log that was created anew: nothing
-/// would ever be read. Empty if the log does not know its end.
+/// The fault of a checkpoint after the end of the log, for example of a log that was created anew.
+/// Without this fault, nothing would be read and no error reported. Empty if the log does not know
+/// its end.
 template <class Log>
 [[nodiscard]] fault end_fault([[maybe_unused]] Log& log, [[maybe_unused]] const assignment& mine)
 {
@@ -248,8 +249,8 @@ void count_batch(const Report& b, bool is_cut, assignment& mine, partitions_repo
     if (!b.reason.ok()) store_fault(r, mine.key.partition, b.reason);
 }
 
-/// True if no event follows the checkpoint, after a read without events. A log that does not know
-/// its end is believed.
+/// True if no event follows the checkpoint, after a read without events. True if the log does not
+/// know its end.
 template <class Log>
 [[nodiscard]] bool is_at_end([[maybe_unused]] Log& log, [[maybe_unused]] const assignment& mine,
                              [[maybe_unused]] partitions_report& r)

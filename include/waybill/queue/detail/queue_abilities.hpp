@@ -71,7 +71,8 @@ concept renews = requires(Q& q, Message& m, duration lock) {
     { q.renew(m, lock) } -> std::convertible_to<fault>;
 };
 
-/// The lock has a duration of its own, as one that is configured for the queue or the message has.
+/// Its messages report the duration of their lock, which is configured for the queue or the
+/// message.
 template <class Message>
 concept reports_lock = requires(const Message& m) {
     { m.locked_for } -> std::convertible_to<duration>;

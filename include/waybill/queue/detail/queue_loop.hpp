@@ -205,9 +205,9 @@ private:
             sleep_until(clock_.now() + policy_.poll_interval);
     }
 
-    /// The result of the handler, or why it was not called. In an outage, from the second delivery
-    /// of a message on, the message is kept and handled again, so that the outage uses up no
-    /// further delivery.
+    /// The result of the handler, or the reason why it was not called. In an outage, from the
+    /// second delivery of a message on, the message is kept and handled again. So the outage uses
+    /// up no further delivery.
     [[nodiscard]] handled result_of(message& m, const queue_delivery& d, lock_type& lock)
     {
         handled h = call_handler(m, d, lock);
@@ -289,8 +289,9 @@ private:
               "the queue ignores `failed`"
             : "the last delivery before this one ended without a settlement, as after a crash";
 
-    /// True if a message has more tries or deliveries than it can have. After each try that is
-    /// settled it is dead-lettered in time, so the handler of the last one did not return.
+    /// True if a message has more tries or deliveries than the limits permit. The settlement of the
+    /// last permitted try dead-letters the message. So the delivery before this one ended without a
+    /// settlement.
     [[nodiscard]] bool has_lost_deliveries(const queue_delivery& d) const
     {
         if (d.count > settle_policy_.max_deliveries) return true;
@@ -337,7 +338,8 @@ private:
         }
         const bool is_outage =
             kind == fault_kind::infrastructure || kind == fault_kind::cancelled;
-        // In an outage the deliveries of a message do not grow, so its pauses would not either.
+        // If a deferral uses up no delivery, the count of a message does not grow in an outage. Its
+        // pauses would not grow either.
         if (kind == fault_kind::infrastructure && abilities::defers_free)
             d.count = greater(d.count, consecutive_outages_);
         return settle_with(is_outage ? outage_policy_ : settle_policy_, d, h);

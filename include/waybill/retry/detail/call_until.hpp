@@ -53,7 +53,7 @@ template <class R>
     else return {.reason = fault(std::forward<R>(r))};
 }
 
-/// Whether a driver sleeps during a wait, or returns.
+/// The behaviour of a driver at a wait: it sleeps, or returns the time.
 enum class on_wait : bool { sleep, return_time };
 
 /// Drives `tries` to its end, to a stop request, or to the first wait if `w` is `return_time`.

@@ -50,7 +50,7 @@ template <class R>
     } else return R(unexpected(std::move(f)));
 }
 
-/// The loop ends: each sleep ends at a later time than the one before.
+/// The loop ends: each sleep ends at a later time than the previous sleep.
 template <class R, class Breaker, class Clock, class F>
 [[nodiscard]] R guarded_call(Breaker& breaker, Clock& clock, F& f)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// state_place: where an autoscaler keeps its state, in an object of the caller or in a store.
+// state_place: the place of the state of an autoscaler: an object of the caller, or a store.
 
 #ifndef WAYBILL_SCALING_DETAIL_STATE_PLACE_HPP
 #define WAYBILL_SCALING_DETAIL_STATE_PLACE_HPP

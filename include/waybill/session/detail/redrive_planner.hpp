@@ -242,10 +242,10 @@ private:
         });
     }
 
-    /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
-    /// after the lowest step that failed, was exhausted or came after a gap. Without `resume_at` it
-    /// is the lowest step present, and `start_unknown` is set unless this is the first step of the
-    /// session. For independent steps it is always the lowest step present.
+    /// The step at which the session stopped. It is the highest `resume_at` of its dead letters,
+    /// but not after the lowest step that failed, was exhausted or came after a gap. Without
+    /// `resume_at` it is the lowest step present, and `start_unknown` is set unless this is the
+    /// first step of the session. For independent steps it is always the lowest step present.
     [[nodiscard]] std::uint64_t stopped_at_step(redrive_plan::planned_session& s) const
     {
         const pipeline_dead_letter& first = letter(s.offset);
@@ -376,8 +376,8 @@ private:
     }
 
     /// Groups the sessions: first those to be sent, then those held back, then those that the
-    /// filter does not select; the oldest first in each group. Sessions of the same time keep their
-    /// order. Sorts the dead letters with them.
+    /// filter does not select. In each group the oldest session is the first. Sessions of the same
+    /// time keep their order. Sorts the dead letters with them.
     void put_sessions_in_order()
     {
         std::vector<order_key> places(plan_.sessions.size());

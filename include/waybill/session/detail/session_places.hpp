@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// session_places: where run_session loads and saves the state of a session: in the queue, under the
-// lock of the session, or in a session store.
+// session_places: the place of a session's state in run_session: the queue, under the lock of the
+// session, or a session store.
 
 #ifndef WAYBILL_SESSION_DETAIL_SESSION_PLACES_HPP
 #define WAYBILL_SESSION_DETAIL_SESSION_PLACES_HPP

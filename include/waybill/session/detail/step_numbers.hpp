@@ -78,7 +78,7 @@ namespace waybill::inline v0_2::detail {
 
 /// True if the state can be removed after this message: it is the last one, and its numbers do not
 /// contradict the progress. False if the session failed with a gap or a contradiction before any
-/// step was done: step `first` may still arrive, and the failed state must prevent its run.
+/// step was done. Step `first` may then still arrive, and the failed state must prevent its run.
 [[nodiscard]] constexpr bool ends_session(const step_facts& m, const session_progress& p) noexcept
 {
     if (!is_last(m, p) || !contradiction(m, p).empty()) return false;
@@ -96,8 +96,8 @@ namespace waybill::inline v0_2::detail {
     return line;
 }
 
-/// The next step of the session: the one after the last step that is done. If no step is done: the
-/// first step according to the message that stopped the session; 0 (unknown) for other messages
+/// The next step of the session: the step after the last one that is done. If no step is done, the
+/// first step according to the message that stopped the session. 0 (unknown) for other messages,
 /// and for a message whose step is before its first step.
 [[nodiscard]] inline std::uint64_t resume_step(const step_properties& message, bool stopped_session,
                                                const session_progress& p) noexcept

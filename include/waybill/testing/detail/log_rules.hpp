@@ -35,7 +35,7 @@ class log_trial {
 public:
     log_trial(Log& log, trial& t) : log_(log), trial_(t) {}
 
-    /// The events of one read. If it fails, that is reported, and there are none.
+    /// The events of one read. A failed read is reported, and has no events.
     seen_events read(const std::string& partition, const std::optional<position>& after,
                      std::uint64_t max_count)
     {

@@ -4,9 +4,9 @@
 //
 // A part of conformance.hpp. Without threads or a second connection its rules are untested.
 //
-// A store that compares before it has locked the row passes all rules in one thread, because it
-// refuses the transaction that would have to wait. Here one transaction waits while the other one
-// commits.
+// A store may compare before it has locked the row. Such a store passes all rules in one thread,
+// because it refuses the transaction that would have to wait. Here one transaction waits while the
+// other one commits.
 
 #ifndef WAYBILL_TESTING_DETAIL_RACE_RULES_HPP
 #define WAYBILL_TESTING_DETAIL_RACE_RULES_HPP

@@ -42,8 +42,8 @@ inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
     return all;
 }
 
-/// Names that a store could confuse: by case, blanks or the collation of its database; as numbers,
-/// addresses or patterns; or because they differ only in the last character.
+/// Names that a store could confuse: by case, blanks or the collation of its database, or as
+/// numbers, addresses or patterns. Some differ only in the last character.
 [[nodiscard]] inline std::vector<std::string> similar_names()
 {
     return {"a", "A", "a ", " a", "a  ", "b", "ab", "aB", "a b", "a_b", "a/b", "a\\b", "a#b",

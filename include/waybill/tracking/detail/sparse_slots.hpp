@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// sparse_slots: which of the begun events are still in flight, for positions that are far apart.
+// sparse_slots: the events in flight, for positions that are far apart.
 //
 // Part of the completion tracker: the list of event_slots.hpp. It is stored as a ring buffer of the
-// events in the order in which they were begun: a sequence number for each, and one bit that is set
-// while it is in flight. If the number of events begun after an event is known, the event is found
-// without a search.
+// events in the order in which they were begun. Each event has a sequence number, and one bit that
+// is set while it is in flight. If the number of events begun after an event is known, the event is
+// found without a search.
 //
 // Memory: 8.2 bytes for each event if the ring is full, and 12.2 if it has just grown.
 

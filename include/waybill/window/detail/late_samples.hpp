@@ -4,11 +4,11 @@
 //
 // Part of the sliding window. To insert such a sample into the ring, all newer samples would have
 // to move. Here it takes O(log n): the samples are in a binary tree ordered by time, and each node
-// has the measure of its subtree. The tree is weight-balanced (Nievergelt and Reingold 1973, with
-// the parameters 3 and 2 of Hirai and Yamamoto, "Balancing weight-balanced trees", Journal of
-// Functional Programming 2011): no subtree weighs more than three times its sibling, where the
-// weight is the number of its samples plus 1. So its depth is at most 2.41 log2(n + 1). Every node
-// has a link to the next by time.
+// has the measure of its subtree. The tree is weight-balanced (Nievergelt and Reingold 1973). The
+// parameters 3 and 2 are those of Hirai and Yamamoto, "Balancing weight-balanced trees", Journal of
+// Functional Programming 2011. The weight of a subtree is the number of its samples plus 1. No
+// subtree weighs more than three times its sibling, so its depth is at most 2.41 log2(n + 1). Every
+// node has a link to the next by time.
 
 #ifndef WAYBILL_WINDOW_DETAIL_LATE_SAMPLES_HPP
 #define WAYBILL_WINDOW_DETAIL_LATE_SAMPLES_HPP

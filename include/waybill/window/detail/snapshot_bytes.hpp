@@ -26,8 +26,8 @@ struct snapshot_format {
     static constexpr std::uint8_t version = 1;
 };
 
-/// Describes the bytes of `x` that are written: 16 * the number of leading zero bytes + the number
-/// of bytes from there to the last byte that is not zero. 0 for 0.
+/// Describes the bytes of `x` that are written: 16 * z + n, or 0 for 0. z is the number of leading
+/// zero bytes, n the number of bytes from there to the last byte that is not zero.
 [[nodiscard]] constexpr std::uint8_t used_bytes(std::uint64_t x) noexcept
 {
     if (x == 0) return 0;

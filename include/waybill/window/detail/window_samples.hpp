@@ -106,7 +106,7 @@ public:
     {
         return is_late(n, late) ? late_.at(late.at) : (*this)[n - late.rank];
     }
-    /// Makes `late` that of the next sample.
+    /// Moves `late` from `late_from(n)` to `late_from(n + 1)`.
     void step(std::uint64_t n, place& late) const noexcept
     {
         if (is_late(n, late)) late = {.at = late_.after(late.at), .rank = late.rank + 1};

@@ -28,9 +28,9 @@ template <profile P>
     return P::rules.widest || octets > 255 ? 5 : 2;
 }
 
-// Bytes of a list or map of `count` elements with `bytes` bytes: with the constructor, and length
-// and count of one byte each, or of four bytes each. The length field also counts the count field,
-// so one byte of length suffices for 254 bytes of elements.
+// Bytes of a list or map of `count` elements with `bytes` bytes, constructor included. Length and
+// count have one byte each, or four bytes each. The length field also counts the count field, so
+// one byte of length suffices for 254 bytes of elements.
 [[nodiscard]] constexpr std::uint64_t compound(bool can_be_short, std::uint64_t count,
                                                std::uint64_t bytes) noexcept
 {

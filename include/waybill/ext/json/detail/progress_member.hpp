@@ -10,7 +10,7 @@
 // `parked`, `seen`, `tries` and `version`. `arrived` and `seen` are the number and the sequence
 // number of the last message that was numbered by its arrival.
 //
-// The member is written directly as JSON or CBOR, without a tree: most states are small, and a tree
+// The member is written directly as JSON or CBOR, without a tree. Most states are small, and a tree
 // would be the larger part of the work. The text of a failure is made UTF-8 and cut to the
 // available bytes, so a failure can always be written.
 
@@ -40,9 +40,9 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Largest size of the member in bytes: all numbers and times at their longest, without the text of
-/// a failure, but with a version and the mark of a failed session next to it. A failed session has
-/// either `arrived` and `seen`, or `first` and `tries`. Checked in
+/// Largest size of the member in bytes, with all numbers and times at their longest. It includes a
+/// version, and the mark of a failed session next to the member, but no text of a failure. A failed
+/// session has either `arrived` and `seen`, or `first` and `tries`. Checked in
 /// tests/unit/ext_json/session_budget.test.cpp.
 inline constexpr std::uint64_t max_progress_member_bytes = 510;
 
@@ -213,7 +213,7 @@ struct progress_member {
     }
 };
 
-/// The object whose unknown fields are meant: the progress, or its failure.
+/// The object that has the unknown fields: the progress, or its failure.
 enum class fields_of : bool { progress, failure };
 
 /// The unknown fields of one object; null if there are none. Those of the progress include

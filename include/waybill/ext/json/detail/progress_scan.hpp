@@ -10,8 +10,8 @@
 //
 // Most states are small: a tree of this member would be half of the work. The rest of the text,
 // closed by a brace, is a valid object if and only if the whole text is one. The caller reads the
-// whole text instead if the rest is invalid, is empty or contains the name again, or if the member
-// contains a failure, an unknown field or a field in another notation.
+// whole text instead if the rest is invalid, is empty or contains the name again. It also does so
+// if the member contains a failure, an unknown field or a field in another notation.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP

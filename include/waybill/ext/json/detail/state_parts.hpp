@@ -54,7 +54,7 @@ inline constexpr std::uint64_t failed_mark_bytes = 23;  // name, value `true` an
 }
 
 /// The error of an object in which one bit of the mark was probably damaged; empty if there is
-/// none. The object has neither the mark nor the member "waybill", but a member that is true and
+/// none. The object has neither the mark nor the member "waybill". It has a member that is true and
 /// whose name differs from the mark in one bit. A state without an envelope has no checksum to
 /// detect damage, and without this error a failed session would continue. "isFailedSession" also
 /// differs in one bit only: a program that writes names in camel case means the mark.

@@ -4,22 +4,21 @@
 // not know.
 //
 // A program reads an object into its type, changes the value and writes it. Fields of another
-// program, probably of a later version, would be lost. So a field of the old object is added to the
-// new object if the type does not know it and the new object does not have it. A type knows the
-// fields that it writes after reading the old object. A known field that the new object does not
-// have was removed on purpose, such as an entry of a map, and is not added.
+// program, probably of a later version, would be lost. So a field of the old object that the type
+// does not know is added to the new object, unless the new object has it. A type knows the fields
+// that it writes after reading the old object. A known field that the new object does not have was
+// removed on purpose, such as an entry of a map, and is not added.
 //
 // Finding these fields costs as much as writing a state, and depends on the old object only. So
 // `unknown_part_of` finds them once, and `add_unknown_fields` adds them to each new object.
 //
-// Nested objects are compared name by name. An element of an array keeps its unknown fields if it
-// is equal to the element that was read, even if other elements are inserted, removed or changed. A
-// new or changed element (at any depth) has none, since they may belong to another element.
-// Elements are matched by position: the same index if the number of elements is the same, else the
-// same distance from the front or the end. So elements that look equal may exchange unknown fields.
-// If some of them were removed, the others keep unknown fields only if all of them had the same. If
-// reading into the type changes the order of elements, as std::set may, or their number, they keep
-// none.
+// Nested objects are compared name by name. An element of an array that is equal to the element
+// that was read keeps its unknown fields. Other elements may be inserted, removed or changed. A new
+// or changed element (at any depth) has none, since they may belong to another element. Elements
+// are matched by position: by index if the number of elements is the same, else by distance from
+// the front or the end. So elements that look equal may exchange unknown fields. If some of them
+// were removed, the others keep unknown fields only if all of them had the same. If reading into
+// the type changes the order of elements, as std::set may, or their number, they keep none.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
 #define WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
@@ -124,7 +123,7 @@ template <json_value Json>
     return false;
 }
 
-/// Finds members of an object by names that are asked for in order, as objects are sorted by name.
+/// Finds members of an object by names in ascending order, as objects are sorted by name.
 template <class Object>
 class member_finder {
 public:
@@ -179,8 +178,8 @@ void learn_names(Json& names, const Json& value)
     }
 }
 
-/// True if the type may have written `known` after reading `stored`: the members of both are equal,
-/// and `names` has no member that only `stored` has.
+/// True if the type may have written `known` after reading `stored`. Then the members of both are
+/// equal, and `names` has no member that only `stored` has.
 template <json_value Json>
 [[nodiscard]] bool is_made_of(const Json& known, const Json& stored, const Json* names)
 {
