@@ -341,12 +341,12 @@ private:
         update_draft(now, draft_change::extend);
     }
 
-    /// How the draft changes: it grows, is refitted to new knowledge, or is cut again from the
+    /// The change of the draft: it grows, is refitted to new knowledge, or is cut again from the
     /// head.
     enum class draft_change : std::uint8_t { extend, refit, recut };
 
-    /// Whether `next` may have returned the draft. If such a draft changes, it gets a new number. A
-    /// result for the old number is then stale, and settles no item that was never sent.
+    /// `possibly` if `next` may have returned the draft. If such a draft changes, it gets a new
+    /// number. A result for the old number is then stale, and settles no item that was never sent.
     enum class draft_seen : bool { no, possibly };
 
     [[nodiscard]] draft_seen is_draft_seen() const

@@ -249,8 +249,8 @@ public:
         return on(e);
     }
 
-    /// How the batch ended; empty before the end. All values but `committed` describe the events
-    /// that are not committed.
+    /// The outcome of the batch; empty before the end. All values but `committed` describe the
+    /// events that are not committed.
     [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
     /// The kind of the fault that ended the batch; `none` without a fault.
     [[nodiscard]] fault_kind reason() const noexcept

@@ -219,7 +219,7 @@ public:
         return on(e);
     }
 
-    /// How the batch ended; empty before the end.
+    /// The outcome of the batch; empty before the end.
     [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
     /// The kind of the fault that ended the batch; `none` if it is committed.
     [[nodiscard]] fault_kind reason() const noexcept

@@ -34,7 +34,7 @@ struct batch_policy {
         return "go_on, redeliver";
     }
 
-    /// Which commits are verified by reading the checkpoint.
+    /// The commits that are verified by reading the checkpoint.
     enum class commit_check : std::uint8_t {
         /// Only commits whose outcome is unknown. If a store confirms a commit without writing it,
         /// this is detected only at the next advance, which finds the old checkpoint

@@ -16,7 +16,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How much of the event's body a dead letter contains. Size and checksum are always included.
+/// The part of the event's body that a dead letter contains. Size and checksum are always included.
 enum class dead_letter_body : std::uint8_t {
     body,     ///< All of it; a summary if it is larger than `body_bytes`.
     pointer,  ///< Nothing: the dead letter refers to the event by its position in the log.
@@ -32,7 +32,7 @@ enum class dead_letter_body : std::uint8_t {
     return "body, pointer, summary, nothing";
 }
 
-/// How much of the reason and of the body a dead letter contains.
+/// The parts of the reason and of the body that a dead letter contains.
 struct dead_letter_options {
     std::size_t reason_bytes = 1'024;                 ///< Maximum size of the reason, in bytes.
     dead_letter_body keeps = dead_letter_body::body;  ///< The part of the body that is kept.

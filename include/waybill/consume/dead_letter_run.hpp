@@ -26,7 +26,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which dead letters are resubmitted or reprocessed, and how fast.
+/// The dead letters to resubmit or reprocess, and the maximum rate.
 struct dead_letter::run_policy {
     /// The keys, in this order. Empty: all keys of the store, which then needs dead_letter_keys().
     std::vector<partition_key> keys{};
@@ -58,7 +58,7 @@ struct dead_letter::run_policy {
 
 /// The report of one call, or the sum of several calls with the same report.
 struct [[nodiscard]] dead_letter::run_report {
-    /// How the call ended.
+    /// The outcome of the call.
     enum class run_outcome : std::uint8_t {
         running,   ///< By a stop request or at the time limit. A further call continues.
         finished,  ///< Each selected dead letter was tried.

@@ -40,7 +40,7 @@ namespace waybill::inline v0_2 {
 /// takes constant time.
 class idempotency_keys {
 public:
-    /// Which effect a key identifies, and the size of keys.
+    /// The effect that a key identifies, and the size of keys.
     struct options {
         /// The effect that the key identifies.
         enum class scope_type : std::uint8_t {

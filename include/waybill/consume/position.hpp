@@ -49,7 +49,8 @@ struct checkpoint {
 /// Keep one assignment for all deliveries, and set only `from`. `last` then distinguishes a handler
 /// that threw from a store that failed at the end of a delivery (crash_record.hpp).
 struct assignment {
-    /// How the last deliveries with an assignment ended. Written by the drivers, not by the caller.
+    /// The outcomes of the last deliveries with an assignment. Written by the drivers, not by the
+    /// caller.
     struct delivery_memory {
         /// The last delivery that wrote a crash record returned a report.
         bool report_returned = false;
@@ -70,7 +71,7 @@ struct assignment {
     /// dead. 0 if the previous owner gave the lease back, or lost it to balance while alive. Empty
     /// if unknown, as without leases: then every other incarnation counts as dead.
     std::optional<std::uint64_t> expired_incarnation{};
-    /// How the last deliveries ended. Written by the drivers.
+    /// The outcomes of the last deliveries. Written by the drivers.
     mutable delivery_memory last{};
 
     friend bool operator==(const assignment&, const assignment&) = default;

@@ -37,7 +37,7 @@
 namespace waybill::inline v0_2 {
 
 struct [[nodiscard]] rewind_report {
-    /// How a rewind ended.
+    /// The outcome of a rewind.
     enum class outcome_type : std::uint8_t {
         rewound,   ///< The checkpoint is at `to`, or before the first event if `to` is empty.
         not_done,  ///< The checkpoint is unchanged. The caller may retry.

@@ -36,14 +36,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// How the commit of a transaction ended.
+/// The outcome of the commit of a transaction.
 enum class commit_outcome : std::uint8_t {
     applied,      ///< All its writes are stored durably.
     not_applied,  ///< No write of it is stored.
     unknown,      ///< The reply was lost. Read the stored data to find out.
 };
 
-/// How the advance of a checkpoint ended.
+/// The outcome of the advance of a checkpoint.
 enum class advance_outcome : std::uint8_t {
     applied,      ///< The checkpoint is written, and stored when the transaction commits.
     conflict,     ///< The stored checkpoint is not the one that this owner started from.

@@ -250,7 +250,8 @@ public:
         return end_with(lock_outcome::lost, now);
     }
 
-    /// Why the renewals have ended at `now`. Empty before `lock_taken` and while the lock is kept.
+    /// The reason why the renewals have ended at `now`. Empty before `lock_taken` and while the
+    /// lock is kept.
     [[nodiscard]] constexpr std::optional<lock_outcome> ended(steady_time now) const noexcept
     {
         if (ended_ || !lock_taken_) return ended_;
@@ -264,7 +265,7 @@ public:
         return lock_taken_ && now >= lock_end_;
     }
 
-    /// How long the lock is certainly still held. Zero if it is not held.
+    /// The time for which the lock is certainly still held. Zero if it is not held.
     [[nodiscard]] constexpr duration left(steady_time now) const noexcept
     {
         const bool held = lock_taken_ && ended_ != lock_outcome::lost &&

@@ -52,7 +52,7 @@ struct queue_policy {
         /// for `max_handling`: the handler must stop. Call it between the steps of a handler, at
         /// least once in a third of the lock.
         [[nodiscard]] bool keep() { return keep_(held_); }
-        /// How long the lock is certainly still held.
+        /// The time for which the lock is certainly still held.
         [[nodiscard]] duration left() { return left_(held_); }
 
     private:
@@ -61,8 +61,8 @@ struct queue_policy {
         duration (*left_)(void*);
     };
 
-    /// How long a received message is locked, more than `to_settle`. If the queue has a lock of its
-    /// own, at most that lock, unless its messages have `locked_for`.
+    /// The lock duration of a received message, more than `to_settle`. If the queue has a lock of
+    /// its own, at most that lock, unless its messages have `locked_for`.
     duration lock = duration::seconds(60);
     /// The shortest time for which transient faults of a message are retried, if the queue makes
     /// the requested pauses. Then the message is dead-lettered. `highest()` has no limit.

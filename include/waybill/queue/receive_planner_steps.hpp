@@ -48,7 +48,7 @@ struct receive_planner_types {
         return "done, gone, failed";
     }
 
-    /// How to settle a message in hand.
+    /// The settlement of a message in hand.
     enum class settle_as : std::uint8_t {
         complete,     ///< It was processed: complete it.
         give_back,    ///< It is to be delivered again: abandon it, or give back the entry.

@@ -25,7 +25,7 @@ struct relay_report {
     struct policy {
         /// Maximum number of rows that the relay claims and holds in memory at a time.
         std::uint64_t max_rows = 1'000;
-        /// How long a claim lasts. The relay renews it after half of this time. After a crash the
+        /// The duration of a claim. The relay renews it after half of this time. After a crash the
         /// rows can be claimed again when it has ended. It must be longer than twice the longest
         /// call of `transmit`; otherwise another relay may send the same rows meanwhile.
         duration lease = duration::seconds(60);

@@ -62,7 +62,7 @@ struct settle_batches_types {
         friend bool operator==(const config&, const config&) = default;
     };
 
-    /// How the settling of a message ended.
+    /// The outcome of the settlement of a message.
     enum class settle_outcome : std::uint8_t {
         done,  ///< The queue has confirmed the settlement.
         /// The queue has not confirmed the settlement, and no time is left for another call. The
@@ -316,7 +316,7 @@ private:
         friend bool operator==(const entry&, const entry&) = default;
     };
 
-    /// Whether a report is due. If a lock ends during a call, the result of the call comes first.
+    /// True if a report is due. If a lock ends during a call, the result of the call comes first.
     [[nodiscard]] static bool report_due(const entry& e, steady_time now)
     {
         if (e.current_stage != stage::waiting) return e.current_stage == stage::ended;

@@ -23,7 +23,7 @@ namespace waybill::inline v0_2 {
 /// The retry limits of messages, and the properties of their queue. The defaults are for a lock of
 /// 90 seconds: a message is retried for one day, with a first delivery and 960 more.
 struct settle_policy {
-    /// How a message is settled while a dependency is down.
+    /// The settlement of a message while a dependency is down.
     enum class when_down : std::uint8_t {
         let_lock_expire,  ///< Keep it until its lock expires. Text: "leave".
         defer,            ///< Defer it by a pause of `levels.pauses`.

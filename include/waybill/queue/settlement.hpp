@@ -34,7 +34,7 @@ struct defer {
 /// `reason` is `last_delivery`, otherwise tries. If `reason` is `permanent`, both are the tries
 /// made.
 struct dead_letter_message {
-    /// Why a message is dead-lettered.
+    /// The reason why a message is dead-lettered.
     enum class cause : std::uint8_t {
         permanent,      ///< The fault is permanent: no retry can succeed.
         exhausted,      ///< All tries that the levels allow are used up.
@@ -54,7 +54,7 @@ struct dead_letter_message {
 
 /// Do not call the queue. It delivers the message again after the lock has expired.
 struct let_lock_expire {
-    /// Why the queue is not called.
+    /// The reason why the queue is not called.
     enum class cause : std::uint8_t {
         outage,      ///< A dependency is down. The lock expires without a call.
         pause,       ///< The queue cannot defer. The remaining lock time serves as pause.

@@ -37,7 +37,7 @@ namespace waybill::inline v0_2 {
 struct delivery_terms {
     struct lifetime;
 
-    duration lock = duration::seconds(60);        ///< How long a delivery is locked.
+    duration lock = duration::seconds(60);        ///< Duration of the lock of a delivery.
     std::uint64_t max_deliveries = 10;            ///< After these, a message is a dead letter.
     duration time_to_live = duration::highest();  ///< After it, a message is not delivered.
     /// The broker's maximum of `lock`. Service Bus: five minutes ("Message transfers, locks, and
@@ -92,7 +92,7 @@ struct delivery_terms {
     return {};
 }
 
-/// How long a queue keeps a message that is never completed, and the limit that ends this time.
+/// The time for which a queue keeps a message that is never completed, and the limit that ends it.
 struct delivery_terms::lifetime {
     /// The limit that ends the deliveries of a message that is never completed.
     enum class delivery_limit : std::uint8_t {

@@ -61,11 +61,11 @@ enum class missing_part : std::uint8_t {
 
 /// The purpose of a comparison.
 enum class role : std::uint8_t {
-    up,          ///< Whether more instances are needed.
-    down,        ///< Whether fewer instances are enough.
-    activation,  ///< Whether any instance is needed.
-    target,      ///< How many instances are needed.
-    projected,   ///< Whether fewer instances would need more at once.
+    up,          ///< Tests if more instances are needed.
+    down,        ///< Tests if fewer instances are enough.
+    activation,  ///< Tests if any instance is needed.
+    target,      ///< Computes the number of instances that is needed.
+    projected,   ///< Tests if fewer instances would need more at once.
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(role) noexcept

@@ -92,7 +92,7 @@ struct pipeline_dead_letter {
     std::uint64_t tries = 0;       ///< The number of tries in this session.
     wall_time enqueued{};          ///< The enqueued time of the message.
     wall_time dead_lettered_at{};  ///< The time at which the dead letter was created.
-    dead_letter_body kept = dead_letter_body::body;  ///< Which part of the body is in `body`.
+    dead_letter_body kept = dead_letter_body::body;  ///< The part of the body in `body`.
     std::string body{};
     std::uint64_t size = 0;      ///< Bytes of the complete body.
     std::uint32_t checksum = 0;  ///< CRC-32C of the complete body.

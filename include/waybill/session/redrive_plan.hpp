@@ -246,7 +246,7 @@ struct redrive_plan::filter {
     return {};
 }
 
-/// How to redrive incomplete sessions, and limits of the table and the broker.
+/// The treatment of incomplete sessions, and limits of the table and the broker.
 struct redrive_plan::options {
     /// Send also damaged sessions (`redrive_plan::session_marks::damaged`): steps are missing,
     /// contradictory or unknown, or the state was too large. The new session begins with the first

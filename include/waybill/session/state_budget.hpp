@@ -31,7 +31,7 @@ namespace waybill::inline v0_2 {
 
 /// The maximum size of a state, and the part of it that is reserved for a failure.
 struct state_budget {
-    /// Why a state is not written: its size and the limit.
+    /// The reason why a state is not written: its size and the limit.
     struct too_large {
         std::uint64_t size = 0;       ///< Bytes required.
         std::uint64_t max_bytes = 0;  ///< Bytes available.

@@ -45,7 +45,7 @@ namespace waybill::inline v0_2 {
     return line.append(" is dead-lettered: ").append(name(reason));
 }
 
-/// Why a state cannot be read, for the dead letters of its session.
+/// The reason why a state cannot be read, for the dead letters of its session.
 [[nodiscard]] constexpr std::string_view describe(state_read s) noexcept
 {
     switch (s) {

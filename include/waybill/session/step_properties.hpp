@@ -96,9 +96,9 @@ struct step_properties::read_result {
     std::string value{};           ///< Its value, at most the first 64 bytes.
     step_properties properties{};  ///< Its step is 0 if `outcome` is not ok.
     step_properties::origin origin{};
-    /// Why `job` refuses the session id; nullopt if it accepts the id. A redriven message may have
-    /// an id with the suffix of a redrive. If the session store does not accept a refused id,
-    /// dead-letter the message before a pipeline receives it.
+    /// The reason why `job` refuses the session id; nullopt if it accepts the id. A redriven
+    /// message may have an id with the suffix of a redrive. If the session store does not accept a
+    /// refused id, dead-letter the message before a pipeline receives it.
     std::optional<waybill::job::error::code> id_problem{};
 
     [[nodiscard]] bool ok() const noexcept { return outcome == read_outcome::ok; }

@@ -38,7 +38,7 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// How a memory_queue defers a message.
+/// The way in which a memory_queue defers a message.
 enum class queue_deferral : std::uint8_t { none, by_time, by_copy, by_pointer };
 
 struct queued_message {

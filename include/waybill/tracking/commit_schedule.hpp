@@ -41,7 +41,7 @@ struct commit_schedule_types {
     /// The conditions of a commit. By default, `every`, `interval` and `idle_refresh` never cause a
     /// commit. `validate` reports values that cannot work.
     struct config {
-        /// Which of the conditions `every` and `interval` must be met.
+        /// The conditions that must be met: one of `every` and `interval`, or both.
         enum class commit_needs : std::uint8_t {
             either,  ///< One of them is enough.
             both,    ///< Both are required.

@@ -84,7 +84,7 @@ struct tracker_budget {
 }
 
 struct encoded_done {
-    /// How much of the events done after the watermark was encoded.
+    /// The part of the events done after the watermark that was encoded.
     enum class encoded_as : std::uint8_t {
         whole,     ///< All events.
         cut,       ///< Only the events nearest to the watermark.

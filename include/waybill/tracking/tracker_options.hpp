@@ -27,7 +27,7 @@ inline constexpr std::uint64_t max_tracker_span = std::uint64_t{1} << 31U;
 
 /// The limits of a completion tracker.
 struct tracker_options {
-    /// Which position is committed.
+    /// The kind of position that is committed.
     enum class commit_mark : std::uint8_t {
         low_water,   ///< All events up to it are done. Events done after it may be repeated.
         high_water,  ///< The last event that is done. Events in flight before it may be lost.

@@ -38,7 +38,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How time is divided into bins. A plain value; `validate` checks it. Times have no zone: with
+/// The division of time into bins. A plain value; `validate` checks it. Times have no zone: with
 /// the default origin, bins of 24 hours of wall_time begin at midnight UTC. Local days of 23 or 25
 /// hours are not supported.
 template <class Time = wall_time>

@@ -36,7 +36,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// How time is divided into slots. A plain value; `validate` checks it.
+/// The division of time into slots. A plain value; `validate` checks it.
 struct slot_options {
     /// The maximum number of slots in a span.
     static constexpr std::uint64_t max_slots = 65'536;

@@ -17,7 +17,7 @@ namespace waybill::inline v0_2 {
 
 /// The first error, and the offset of its first byte.
 struct snapshot_error {
-    /// Why the bytes of a stored window, or the options to load it with, are refused.
+    /// The reason why the bytes of a stored window, or the options to load it with, are refused.
     enum class code : std::uint8_t {
         empty,           ///< There are no bytes.
         too_short,       ///< The bytes begin like a snapshot and end too early.

@@ -32,7 +32,7 @@ struct window_options {
 
     duration span = duration::highest();              ///< Older samples are removed. More than 0.
     std::uint64_t max_points = detail::highest_size;  ///< The newest are kept. 1 to 2^32 if set.
-    duration ahead = duration::highest();             ///< How far a sample may be after the clock.
+    duration ahead = duration::highest();             ///< Maximum time of a sample after the clock.
     equal_time on_equal_time = equal_time::keep;      ///< For a second sample of the same time.
 
     friend bool operator==(const window_options&, const window_options&) = default;

@@ -20,7 +20,7 @@ namespace waybill::inline v0_2 {
 /// The measure of the samples in (now - span, now].
 template <class Measure, class Time>
 struct window_summary : Measure {
-    /// Why two summaries cannot be merged.
+    /// The reason why two summaries cannot be merged.
     enum class merge_mismatch : std::uint8_t {
         time,  ///< Their times differ.
         span,  ///< Their times are equal, and their spans differ.

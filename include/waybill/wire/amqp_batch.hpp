@@ -38,7 +38,7 @@ template <profile P>
     return waybill::detail::saturating_add(detail::descriptor<P>, size<P>(value::binary(encoded)));
 }
 
-/// How a batch with a single message is sent.
+/// The form in which a batch with a single message is sent.
 enum class single_message : std::uint8_t {
     wrapped,    ///< As a batch, like several messages.
     unwrapped,  ///< As the message itself, without envelope and data section.
@@ -68,9 +68,9 @@ struct batch {
     /// and a time of 0 are copied.
     bool drops_empty = false;
 
-    /// How a batch with a single message is sent. With `single_message::unwrapped`, `delta` of the
-    /// second message also contains the envelope and the data section of the first. Do not compare
-    /// that value with a limit for single messages.
+    /// The form in which a batch with a single message is sent. With `single_message::unwrapped`,
+    /// `delta` of the second message also contains the envelope and the data section of the first.
+    /// Do not compare that value with a limit for single messages.
     amqp::single_message single = amqp::single_message::wrapped;
 
     /// The batch built so far.

@@ -38,7 +38,7 @@ enum class section : std::uint8_t {
     return "if_written, if_given, always";
 }
 
-/// How an encoder chooses the AMQP type of a number.
+/// The choice of the AMQP type of a number.
 enum class numbers : std::uint8_t {
     typed,    ///< By the C++ type of the number.
     untyped,  ///< By the value only, as in JavaScript.

@@ -92,7 +92,7 @@ struct error_table {
     /// Year and month of the source. If the source has no date, year and month of reading it.
     std::string_view as_of{};
     std::string_view source{};
-    /// How the service writes sizes in the texts of its refusals (refusal_text.hpp).
+    /// The phrases of the service for sizes in the texts of its refusals (refusal_text.hpp).
     dialect refusals = dialect::none;
 };
 

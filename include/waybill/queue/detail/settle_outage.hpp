@@ -15,7 +15,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Whether a deferral resets the count of deliveries.
+/// True if a deferral resets the count of deliveries.
 [[nodiscard]] constexpr bool renews_deliveries(const settle_policy& p) noexcept
 {
     return p.can_defer && p.defer_renews;

@@ -21,7 +21,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// How positions are written. If two forms have the same size, the first is used.
+/// The encoding of positions. If two forms have the same size, the first is used.
 enum class tracker_form : std::uint8_t {
     runs,  ///< The lengths of done and open runs, alternately.
     open,  ///< Each position that is not done, by its distance from the previous one.

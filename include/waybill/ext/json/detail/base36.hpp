@@ -120,7 +120,7 @@ void read_value(const json_place<Json>& at, list_in_base36<T, N>& into)
     if (in_base36(into.list) != *written) at.fail("numbers in base 36 as they are written here");
 }
 
-/// How the instances of a list change with each entry.
+/// The change of the instances from one entry of a list to the next.
 enum class instance_order : bool { falling, rising };
 
 /// Checks that times do not decrease, and that instances fall or rise as `order` requires.
