@@ -376,7 +376,7 @@ TEST_CASE("balance: the numbers of a plan")
     }
 }
 
-// The mutants. Each is a rule that a library has shipped or that an author might well write.
+// The mutants. Each is a rule from a library, or a likely mistake.
 
 std::uint32_t count(const view& v, std::uint32_t owner)
 {
@@ -429,7 +429,7 @@ balance_plan each_for_itself(const view& v)
     return p;
 }
 
-// Claims free partitions beyond its target: they must be released again.
+// Claims free partitions beyond its target, and must release them again.
 balance_plan takes_all_that_is_free(const view& v)
 {
     balance_plan p = ours(v);
@@ -440,7 +440,7 @@ balance_plan takes_all_that_is_free(const view& v)
     return p;
 }
 
-// Steals from the owner that has the most, if it has more than itself.
+// Steals from the owner with the most partitions, if that owner has more than itself.
 balance_plan steals_from_who_has_more(const view& v)
 {
     balance_plan p = ours(v);
@@ -449,7 +449,7 @@ balance_plan steals_from_who_has_more(const view& v)
     return p;
 }
 
-// Releases all of its partitions when somebody joins, as an eager rebalance does.
+// Releases all of its partitions when another owner joins, as an eager rebalance does.
 balance_plan releases_all(const view& v)
 {
     balance_plan p = ours(v);
@@ -656,8 +656,8 @@ private:
 using fleet = fleet_of<waybill::testing::memory_leases>;
 using row_fleet = fleet_of<tests_support::row_leases>;
 
-// An owner that acts on a view in which an earlier one has claimed already may leave one partition
-// more to it. Then a third round follows.
+// If a view contains the claims of an earlier owner, the next owner may leave it one partition more.
+// Then a third round follows.
 TEST_CASE_TEMPLATE("balance: five owners start at once: nothing moves, two rounds or three", Fleet,
                    fleet, row_fleet)
 {

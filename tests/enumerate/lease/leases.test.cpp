@@ -2,20 +2,20 @@
 //
 // Two or three owners and one lease store, call by call, in every order.
 //
-// Each drives a lease_manager. Any call can fail before or after it takes effect, or be given up
-// and answered at any time after that; an owner can sleep while time goes on, be killed and start
-// anew, or stop and give back what he has. After each call:
+// Each owner drives a lease_manager. A call can fail before or after it takes effect. It can also
+// be given up, and its answer then arrives at any later time. An owner can sleep while time passes,
+// be killed and restarted, or stop and release its leases. After each call:
 //
-//   - no two can commit, since no two hold the same epoch, and the store has one of them only;
-//   - no two trust their lease at the same time, though nobody's clock is read but his own, unless
-//     one has just been robbed, because it has not released its surplus for an expiry;
-//   - the epoch in the store never falls, and grows whenever somebody else has the lease;
+//   - no two owners can commit: no two hold the same epoch, and the store has only one epoch;
+//   - no two owners trust the same lease at the same time, although each reads only its own clock.
+//     Exception: an owner that did not release its surplus for an expiry and was just robbed;
+//   - the epoch in the store never falls, and grows with every change of owner;
 //   - no owner gives up a lease that the store still has as its own: an outage is not a rival;
-//   - an owner that has stopped and ended leaves no row of its own, whatever answers got lost.
+//   - an owner that has stopped and ended leaves no row of its own, even if answers were lost.
 //
-// And once nothing fails any more, all is owned and shared within a few rounds. Stores and settings
-// that break one of these are the mutants. What an owner announces and then looks at is one step
-// here, which halves the number of orders: nobody relies on what is announced.
+// After the faults end, all partitions are owned and balanced within a few rounds. Stores and
+// settings that break one of these laws are the mutants. A heartbeat and the following read are one
+// step here, which halves the number of orders. No owner relies on heartbeats alone.
 
 #include <doctest/doctest.h>
 
@@ -58,17 +58,18 @@ enum class flaw : std::uint8_t {
 struct extent {
     std::uint32_t owners = 2;
     std::uint32_t partitions = 1;
-    std::uint32_t rounds = 5;  // in which anything may happen
+    std::uint32_t rounds = 5;  // rounds in which all faults are possible
     std::uint32_t faults = 0;  // calls that fail, before or after they take effect
-    std::uint32_t late = 0;    // calls that take effect, are given up, and are answered afterwards
-    std::uint32_t naps = 0;    // times that two rounds go by for those who are due
+    std::uint32_t late = 0;    // calls that take effect and are given up; the answer arrives later
+    std::uint32_t naps = 0;    // pauses of two rounds in which no due owner acts
     std::uint32_t kills = 0;
     std::uint32_t stops = 0;
-    bool same_incarnation = false;  // of who was killed and starts anew
+    bool same_incarnation = false;  // a killed owner restarts with the same incarnation
     bool row_by_row = false;        // a store without the calls `renew` and `claim_all`
-    bool never_releases = false;    // owners do not respond, and lose partitions after an expiry
-    bool any_answer = false;        // the mutant: an answer is taken for that of the open call
-    // the mutant: an owner who stops does not read whose the rows are
+    // owners do not release their surplus, and lose it after an expiry
+    bool never_releases = false;
+    bool any_answer = false;        // the mutant: any answer counts as the answer to the open call
+    // the mutant: an owner that stops does not read the table again
     bool never_reads_again = false;
     flaw of_store = flaw::none;
     waybill::lease_options of_first = options;
@@ -130,11 +131,12 @@ private:
             tick();
             return;
         }
-        // One of those who are due: a call, which may fail, or an end. Or time passes over them.
+        // A due owner acts (its call may fail), is killed or stops. Or time passes for all of them.
+        // Or the answer to an abandoned call arrives.
         const auto n = static_cast<std::uint32_t>(awake.size());
         const std::uint32_t each = 1 + (left_.faults != 0 ? 2U : 0U) + (left_.late != 0 ? 1U : 0U) +
                                    (left_.kills != 0 ? 1U : 0U) + (left_.stops != 0 ? 1U : 0U);
-        std::vector<std::uint32_t> waiting;  // for an answer that they have given up
+        std::vector<std::uint32_t> waiting;  // owners whose abandoned call has no answer yet
         for (std::uint32_t o = 0; o != owners_.size(); ++o) {
             if (given_up_[o]) waiting.push_back(o);
         }
@@ -206,7 +208,7 @@ private:
         look(owner, before);
     }
 
-    /// A lease that has not expired is claimed by another owner.
+    /// Notes that a lease that has not expired is claimed by another owner.
     void note_theft(std::uint32_t owner, const lease_manager::lease_call& call)
     {
         const auto* claim = waybill::get_if<lease_manager::claim>(&call);
@@ -232,14 +234,15 @@ private:
         }
     }
 
-    /// An answer to what was given up, after its effect and whatever came since.
+    /// The answer to an abandoned call arrives, after its effect and all later changes.
     void arrives(std::uint32_t owner)
     {
         if (!given_up_[owner]) return;
         auto a = *std::exchange(given_up_[owner], {});
         lease_manager& k = owners_[owner];
         if (x_.any_answer) relabelled(a, k.call(now_));
-        // An older table is a look like any other: what has changed since is contended.
+        // An older table is as good as a new one: claims of rows that have changed since are
+        // contended.
         const bool of_a_row = !waybill::holds_alternative<waybill::lease_manager::listed>(a);
         const std::vector<std::optional<std::uint64_t>> before = held(k);
         if (k.on(a, now_) != waybill::event_result::stale && of_a_row && !x_.any_answer)
@@ -324,7 +327,8 @@ private:
         return all;
     }
 
-    // All laws, after a step of `owner` who held what is in `before`.
+    // Checks all laws after a step of `owner`. `before` has the epochs that it held before the
+    // step.
     void look(std::uint32_t owner, const std::vector<std::optional<std::uint64_t>>& before)
     {
         const auto table = *store_.list("log", "test");
@@ -400,7 +404,8 @@ private:
     std::vector<std::optional<waybill::lease_manager::lease_answer>> given_up_;
     std::vector<std::uint64_t> epochs_;
     std::vector<waybill::owner_id> holders_;
-    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;  // under which epoch
+    // partition, epoch of the robbed owner
+    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;
     std::uint64_t hands_ = 0;
     std::string broken_;
 };
@@ -435,7 +440,7 @@ std::uint64_t enumerate_one(const char* what, const extent& x, const char* rule)
     return broken;
 }
 
-/// With one call for all rows, and row by row. A mutant must be caught in the first way.
+/// Runs with calls for all rows, and then row by row. Mutants run with calls for all rows only.
 std::uint64_t enumerate(const char* what, extent x, const char* rule = "")
 {
     const std::uint64_t broken = enumerate_one(what, x, rule);
@@ -536,7 +541,7 @@ TEST_CASE("leases: mutant caught: a store that forgets epochs")
                     "somebody else has the lease under the same epoch") > 0);
 }
 
-// Not a mutant that has to be caught: the look that follows finds out that nobody else was there.
+// Not a mutant that must be caught: the next read of the table shows that there is no rival.
 TEST_CASE("leases: a store that takes an outage for a rival costs nobody his lease")
 {
     CHECK(enumerate("errors read as contention", {.rounds = few ? 1U : 3U, .faults = 2, .of_store = flaw::swallows_errors}) == 0);
@@ -550,10 +555,10 @@ TEST_CASE("leases: mutant caught: owners who do not agree when a lease expires")
                     "two trust their lease at the same time") > 0);
 }
 
-// Seeded runs: clocks that differ in rate and by years, calls that take effect late and are
-// answered later, twice, or after they were given up, owners who sleep between any two steps, are
-// killed and stop, and a store that is down for a while. Most of it happens at random times, so
-// that nothing is in step.
+// Seeded runs. Clocks differ in rate and by years. Calls take effect late; answers arrive late,
+// twice or after the call was given up. Owners sleep between any two steps, are killed and stop.
+// The store is down for a while. Most of it happens at random times, so that the owners do not act
+// in step.
 class weather {
 public:
     explicit weather(std::uint64_t seed) : dice_(seed), row_by_row_(dice_.one_in(2))
@@ -628,7 +633,7 @@ private:
         join();
     }
 
-    // Asks, takes effect, and is answered: three steps, and others may come between them.
+    // Ask, take effect, read the answer: three steps. Other owners may act between them.
     void act_once(process& o, bool calm)
     {
         if (o.dead || (!calm && t_ < o.asleep_until)) return;
@@ -649,7 +654,7 @@ private:
         } while (o.in_flight && (calm || !dice_.one_in(4)));
     }
 
-    /// Gives back what is to be released, unless the owner does not respond.
+    /// Releases what is to be released, unless the owner does not respond.
     void release(process& o)
     {
         for (std::uint32_t p = 0; p != partitions_ && o.responds; ++p) {
@@ -686,8 +691,7 @@ private:
                            : waybill::perform(store_, call, random);
     }
 
-    /// For the sake of balance a lease is taken from somebody who trusts in it, and finds out
-    /// later.
+    /// Notes a lease that is stolen for balance from an owner that still trusts it.
     void note_theft(const process& o)
     {
         const auto* claim = waybill::get_if<lease_manager::claim>(&*o.in_flight);
@@ -757,7 +761,8 @@ private:
     std::int64_t down_until_ = 0;
     std::vector<std::uint64_t> epochs_;
     std::vector<waybill::owner_id> holders_;
-    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;  // under which epoch
+    // partition, epoch of the robbed owner
+    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;
     std::string broken_;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// One partition in one process: all that may happen to it, in every order.
+// One partition in one process: all its events, in every order.
 //
-// A partition_lifecycle hears assignments with rising, equal and lower epochs, every answer whether
-// it was asked for or not, answers that belong to an older epoch, and a clock that goes on, comes
-// back by a day or ends. After each of them it is asked what comes next, and a book that knows the
-// laws of its head comment, and nothing of its steps, says whether it may. What changes nothing is
-// not followed further, since what follows is in the shorter runs. In the end of each run it is
-// revoked and all works: it must come to rest in a few steps.
+// A partition_lifecycle gets assignments with rising, equal and lower epochs, and every answer,
+// requested or not, of this epoch or an older one. The clock advances, goes back by a day or jumps
+// to its end. After each event, a book checks the next action. The book has the laws of the head
+// comment and no knowledge of the machine's states. A run ends at an event that changes nothing,
+// since the shorter runs contain the rest. At the end of each run the partition is revoked and all
+// calls succeed: it must come to rest in a few steps.
 
 #include <doctest/doctest.h>
 
@@ -41,10 +41,10 @@ constexpr duration cap = duration::seconds(3);
 constexpr waybill::partition_lifecycle::config options{
     poll, {.base = base, .cap = cap, .spread = waybill::backoff::jitter::none}, save_tries};
 
-// What may be asked for next. It is told what was heard, and holds no steps but facts.
+// Knows which actions are allowed. It gets the same events as the machine, and stores only facts.
 class book {
 public:
-    // Each says what must be answered.
+    // Each overload returns the result that the machine must return.
     event_result hears(const waybill::partition_lifecycle::assigned& a, steady_time now)
     {
         if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
@@ -237,7 +237,7 @@ private:
     bool opened_ = false;
     bool revoked_ = false;
     bool dropped_ = false;
-    bool gives_on_ = false;  // what follows was revoked before it began
+    bool gives_on_ = false;  // the following assignment was revoked before it began
     bool closed_ = false;
     bool written_ = false;
     bool saved_ = false;
@@ -246,7 +246,7 @@ private:
     steady_time ready_;
 };
 
-// The machine as it is, and ones with one thing wrong.
+// The machine itself, and mutants of it with one mistake each.
 struct right {
     partition_lifecycle inner{7, options};
 
@@ -347,11 +347,11 @@ struct tries_to_save_for_ever : right {
     }
 };
 
-// One run: so many things happen, then it ends in peace.
+// One run: a limited number of events, then a revocation without faults.
 template <class Machine>
 class life {
 public:
-    // The rule that is broken; nothing if none is. `useless` if it ended with what changes nothing.
+    // Returns the broken rule, or nothing. Sets `useless` if the last event changed nothing.
     std::string run(choices& c, int depth, bool& useless)
     {
         for (int n = 0; n != depth; ++n) {
@@ -369,11 +369,11 @@ public:
 private:
     static constexpr std::uint32_t kinds = 25;
 
-    // False if it changes nothing, or must not be.
+    // Applies one event. Returns false if it changed nothing or was not possible.
     bool happens(choices& c)
     {
         const std::uint64_t e = book_.epoch();
-        const std::uint64_t older = e - 1;  // before the first one that is no epoch at all
+        const std::uint64_t older = e - 1;  // no epoch at all before the first one
         switch (c.pick(kinds)) {
             case 0: return tell(waybill::partition_lifecycle::assigned{book_.highest() + 2});
             case 1: return tell(waybill::partition_lifecycle::assigned{book_.highest()});
@@ -434,7 +434,7 @@ private:
         }
         const bool same = machine_.inner == before;
         if (said == event_result::applied) return !same;
-        // A partition that is lost before what follows it has begun is not what it was.
+        // A loss that arrives before the following assignment has begun cancels that assignment.
         if (!same && !std::is_same_v<Event, partition_lost>) broken_ = "changed by what is late";
         return !same && broken_.empty();
     }
@@ -445,7 +445,7 @@ private:
         now_ = book_.ready();
         return true;
     }
-    // Back by a day, and from there to the end of time; each once.
+    // Once back by a day, then once to the end of time.
     bool jumps()
     {
         if (jumps_ == 2 || !book_.ours()) return false;
@@ -464,7 +464,7 @@ private:
     void ends()
     {
         (void)tell(waybill::partition_lifecycle::revoked{});
-        // Two closes, each save with a wait before it, and all else once.
+        // At most two closes, two saves with a wait before each, and one of each other action.
         int steps = 0;
         for (; broken_.empty() && book_.ours() && steps != 9; ++steps) {
             waybill::match(

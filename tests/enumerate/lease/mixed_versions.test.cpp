@@ -232,7 +232,7 @@ private:
         look();
     }
 
-    // Asks, takes effect, and is answered: three steps, and others may come between them.
+    // Ask, take effect, read the answer: three steps. Other owners may act between them.
     void act(owner& o, bool calm)
     {
         if (o.dead || (!calm && t_ < o.asleep_until)) return;
@@ -251,7 +251,7 @@ private:
             }
         } while (o.has_call() && (calm || !dice_.one_in(4)));
     }
-    /// The mutant: the rows of 0.1 look like those of today.
+    /// The mutant: marks the rows of version 0.1 as rows of this version.
     void hide()
     {
         const auto table = *store_.list("log", "test");
@@ -329,7 +329,8 @@ private:
     std::int64_t down_until_ = 0;
     std::uint64_t rows_renewed_ = 0;
     std::vector<std::uint64_t> epochs_;
-    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;  // under which epoch
+    // partition, epoch of the robbed owner
+    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;
     std::string broken_;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Two processes share two partitions through partition_tasks. At each call to the log, the store and
-// the leases one thing goes wrong: the call fails, before or after its effect; the process ends,
-// before or after it, and another one starts; or the process is suspended for longer than the
-// expiry of its leases, while the other one goes on. In the full extent, a second one follows.
+// Two processes share two partitions through partition_tasks. At each call to the log, the store
+// and the leases there is one fault. The call fails before or after its effect. Or the process ends
+// before or after it, and another one starts. Or the process is suspended for longer than the
+// expiry of its leases, while the other one continues. In the full extent, a second fault follows.
 //
 // Each event takes effect once, in the order of its partition. No batch is committed by a process
 // that has no lease. Then both have one partition each, and a stop gives both back.
@@ -40,7 +40,7 @@ using waybill::testing::memory_log;
 using waybill::testing::store_call;
 using memory = waybill::testing::memory_store<std::string>;
 
-// What is wrong with the stores, where the test is to find that.
+// The defects of the stores that the test must find.
 enum class wrong : std::uint8_t { nothing, no_fence, advances_blindly };
 
 enum class kind : std::uint8_t { read, write, commit };
@@ -49,7 +49,7 @@ enum class trouble : std::uint8_t {
     fails,
     dies_before,
     suspended,
-    suspended_until_taken,  // until the other one has taken the lease, and done nothing else
+    suspended_until_taken,  // until the other process has taken the lease and done nothing else
     fails_though_done,
     dies_after,
     not_applied,
@@ -77,7 +77,7 @@ public:
     simulation(const simulation&) = delete;
     simulation& operator=(const simulation&) = delete;
 
-    /// Empty if all ended well; otherwise what did not.
+    /// Returns the broken rule, or an empty text.
     std::string run()
     {
         while (broken_.empty() && !(all_done() && balanced())) {
@@ -234,7 +234,7 @@ private:
         ++appended_;
     }
 
-    /// Runs what is due, at most `max_tasks` tasks. False if there was less.
+    /// Runs what is due, at most `max_tasks` tasks. Returns false if fewer were due.
     bool step(std::uint64_t n, std::uint64_t max_tasks = 1'000)
     {
         owner& o = owners_[n];
@@ -325,7 +325,7 @@ private:
         (void)owners_[n].store->die();
     }
 
-    /// The other process goes on for longer than an expiry, or until it has the lease.
+    /// Runs the other process for longer than an expiry, or until it has the lease.
     void suspend(std::uint64_t n, trouble how)
     {
         owner& o = owners_[n];
@@ -368,7 +368,7 @@ private:
         auto t = owners_[n].work->next_task(now_);
         if (t.ended()) return true;
         owners_[n].work->complete(std::move(t), now_);
-        // A process that died and started again has to be stopped, too.
+        // If a process died and was restarted, it has to be stopped, too.
         owners_[n].work->on(waybill::stop_requested{}, now_);
         return false;
     }

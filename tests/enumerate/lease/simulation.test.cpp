@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A million small simulations: processes that share partitions through leases, on clocks that
-// differ in time and in speed, and fall asleep, die, come back, and lose answers in the middle of
-// everything.
+// A million small simulations: processes share partitions through leases. Their clocks differ in
+// time and speed. At any point, processes sleep, die, restart and lose answers.
 //
 // Each process is a `processor` that drives process_batch over one store, fenced by the leases. At
-// every call to a store there may be a fault, a death, or a pause in which the others go on, take
-// over and commit. A simulation is its seed: WAYBILL_REPLAY=<seed> in the environment runs just
-// that one. Whatever happens, each event takes effect once or is a dead letter, in the order of its
-// partition; no event that is good becomes one; and once nothing goes wrong any more all is done
-// and given back.
+// every call to a store there may be a fault, a death or a pause. During a pause the other
+// processes continue, take over and commit. The seed determines a simulation: WAYBILL_REPLAY=<seed>
+// in the environment runs only that one. Each event takes effect once, in the order of its
+// partition, or becomes a dead letter. No good event becomes one. After the last fault, all events
+// are processed and all leases are released.
 
 #include <doctest/doctest.h>
 
@@ -53,7 +52,7 @@ struct record {
 
 using memory = waybill::testing::memory_store<record>;
 
-// What is wrong with the store, where the simulation is to find that.
+// The defects of the store that the simulation must find.
 enum class wrong : std::uint8_t { nothing, advances_blindly, death_is_a_fault };
 
 class simulation {
@@ -79,7 +78,7 @@ public:
             owners_.push_back(std::make_unique<owner>(*this, n));
     }
 
-    /// True if all ended well; otherwise `broken` says what did not.
+    /// Returns true if all laws hold; otherwise `broken` has the first that does not.
     bool run()
     {
         for (std::uint32_t steps = 0; broken.empty(); ++steps) {
@@ -96,7 +95,7 @@ public:
 
     std::string broken;
     std::uint64_t deaths = 0;
-    std::uint64_t overtaken = 0;  // batches that ended as somebody else's
+    std::uint64_t overtaken = 0;  // batches that found another owner's checkpoint
     std::uint64_t faults = 0;
     std::uint64_t pauses = 0;
 
@@ -108,7 +107,7 @@ private:
     };
     using store_of_one = waybill::testing::faulty<memory, script>;
 
-    // Leases that fail as stores do: before or after it has happened. One call for each row.
+    // Leases that fail before or after the effect of a call. One call for each row.
     struct shaky_rows {
         simulation* w;
         std::uint64_t owner;
@@ -162,7 +161,7 @@ private:
         }
     };
 
-    // A store whose advance takes whatever is there for what it expected.
+    // A mutant: its advance overwrites the stored checkpoint without comparing.
     struct blind_store {
         using transaction = store_of_one::transaction;
         store_of_one& store;
@@ -217,7 +216,7 @@ private:
             mine.assign(w.partitions_, {});
         }
 
-        /// Its own clock, which runs at its own speed.
+        /// The owner's own clock, with its own rate.
         [[nodiscard]] steady_time now() const
         {
             return steady_time::at(duration::nanoseconds(begins + w.time_ * speed / 100));
@@ -267,7 +266,7 @@ private:
             busy = false;
         }
 
-        /// The answer comes now, or late, or twice.
+        /// The answer arrives now, late or twice.
         template <class Answer>
         void told(const Answer& a)
         {
@@ -299,7 +298,7 @@ private:
                 return {};
             };
             waybill::batch_policy p;
-            p.deaths = 10;  // more than there are troubles, so that only what is deadly is found so
+            p.deaths = 10;  // above the number of faults: only deadly events reach it
             blind_store blind{store};
             const auto r = w.wrong_ == wrong::advances_blindly
                                ? waybill::process_batch(blind, m, batch, handle, waybill::wall_time{}, p)
@@ -315,7 +314,7 @@ private:
         shaky_leases leases;
         waybill::fenced_store<store_of_one, shaky_leases> fenced;
         std::int64_t begins;
-        std::int64_t speed;  // in hundredths
+        std::int64_t speed;  // of the clock, in hundredths
         std::optional<waybill::processor> work{};
         std::vector<waybill::assignment> mine{};
         std::uint64_t incarnation = 0;
@@ -339,7 +338,8 @@ private:
         return m;
     }
 
-    /// Falls asleep in the middle of it: the others go on, for as long as it takes to lose a lease.
+    /// May pause the process within a step. The other processes run, often for longer than an
+    /// expiry.
     void maybe_pause()
     {
         if (troubles_ == 0 || pick(40) != 0) return;
@@ -356,7 +356,7 @@ private:
         if (now) (void)owners_[who]->store.die();
     }
 
-    /// The next who has something to do, of those who are not in the middle of a step.
+    /// Runs the next due process that is not within a step.
     void run_somebody(std::int64_t until = INT64_MAX)
     {
         owner* next = nullptr;
@@ -424,8 +424,8 @@ private:
         const auto left = leases_.list("log", "test");
         for (const auto& l : left->leases) {
             for (const auto& o : owners_) {
-                // Of who has died nobody takes a lease any more where all are about to end, and one
-                // whose last claim was lost is left to expire.
+                // After a death, a fault or a pause a row may be left to expire. Examples: its owner
+                // died while all stopped, or the answer to its last claim was lost.
                 const bool alive = l.owner.incarnation == o->incarnation;
                 if (alive && faults + deaths + pauses == 0) return fails("a lease was not given back");
             }
