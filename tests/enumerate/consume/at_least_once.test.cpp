@@ -2,18 +2,17 @@
 //
 // Every fault at every call of process_at_least_once, for every way in which events can turn out.
 //
-// A simulation is a log of events, a store of checkpoints, a sink of dead letters, something outside
-// that has the effects, and a process that dies and comes back. What the events are like, what the
-// policy is and what goes wrong is all chosen by one choice vector, so a run that breaks a promise
-// is one printed line, and WAYBILL_REPLAY_ONCE=<line> in the environment runs just that one and
-// tells what happened. A call can fail, fail though it was done, arrive only after it was looked
-// for, or be the last thing that a process does.
+// A simulation is a log of events, a store of checkpoints, a sink of dead letters, the external
+// effects, and a process that dies and restarts. One choice vector selects the events, the policy
+// and the faults. So a run that breaks a rule is one printed line. WAYBILL_REPLAY_ONCE=<line> in
+// the environment runs only that schedule and prints its steps. A call can fail before or after its
+// effect, take effect only after the next read, or end the process.
 //
-// What has to hold: no event up to the checkpoint is lost, none is handled before those in front of
-// it, no good one becomes a dead letter, only so many are repeated after a fault, and whoever knows
-// the idempotency key again has every effect once.
+// The rules: no event up to the checkpoint is lost. No event is handled before all earlier ones are
+// done. No good event becomes a dead letter. The number of repetitions after a fault is bounded.
+// With the same idempotency key, every effect happens once.
 //
-// The same enumeration runs over drivers that are wrong in one way each, and has to catch them.
+// The same enumeration runs over drivers with one mistake each, and must catch them.
 
 #include <doctest/doctest.h>
 
@@ -55,15 +54,15 @@ struct event {
     std::uint64_t sequence;
 };
 
-// What is tried out.
+// The size of an enumeration.
 struct extent {
     std::uint32_t events;
     std::uint32_t batch;
     std::uint32_t faults;
-    std::uint32_t outcomes;  // so many of the enumerators above
-    // 1: one commit a batch, nobody asked; 2: or one an event; 4: asked, too
+    std::uint32_t outcomes;  // the number of enumerators of `outcome` in use
+    // 1: one commit a batch, no question; 2: also one commit an event; 4: also with the question
     std::uint32_t policies;
-    bool liar = false;       // the store may confirm what is not there, and all is read back
+    bool liar = false;  // the store may confirm a commit without effect; every commit is read back
 };
 
 const partition_key key{"log", "test", "0"};
@@ -72,19 +71,19 @@ const auto parked_at = waybill::wall_time::at(waybill::duration::seconds(7));
 std::string key_of(std::uint64_t sequence) { return "log/test/0/" + std::to_string(sequence); }
 
 // ---------------------------------------------------------------------------------------------
-// Drivers: the one under test, and one by hand that can be wrong.
+// Drivers: the tested one, and a manual one with optional mistakes.
 
 enum class wrong : std::uint8_t {
     nothing,
     checkpoint_before_letter,
-    letter_not_awaited,          // the put is begun, and its answer never looked at
-    past_a_failed_event,         // what follows a failed event is handled, and all of it committed
+    letter_not_awaited,          // the put is started, and its result is ignored
+    past_a_failed_event,         // later events are handled, and the whole batch is committed
     cancelled_is_done,
     infrastructure_is_event_fault,
-    letter_fault_is_skipped,     // a letter that cannot be written is given up
+    letter_fault_is_skipped,     // a failed put of a dead letter is ignored
     exhausted_is_done,
-    unknown_is_applied,          // a commit whose answer is lost is taken for one that is there
-    key_of_the_delivery,         // a key that is another one each time
+    unknown_is_applied,          // a commit with a lost answer counts as applied
+    key_of_the_delivery,         // a different key in each delivery
 };
 
 struct itself {
@@ -152,7 +151,8 @@ struct by_hand {
         }
         if (!to) return r;
         const auto moved = checkpoints.commit(key, mine.from, *to, mine.epoch);
-        if (moved && *moved != advance_outcome::applied) {  // by ourselves: there is nobody else
+        // our own late commit: there is no other owner
+        if (moved && *moved != advance_outcome::applied) {
             r.outcome = batch_outcome::unknown;
             return r;
         }
@@ -212,12 +212,12 @@ public:
             outcomes_[i] = static_cast<outcome>(c.pick(x.outcomes));
             if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
         }
-        // With nothing that stays transient both are the same.
+        // If no event stays transient, both policies are the same.
         if (stays_transient_ && c.pick(2) != 0)
             policy_.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
     }
 
-    /// What was broken first, or nothing.
+    /// Returns the first broken rule, or nothing.
     std::string run()
     {
         std::optional<position> from;
@@ -370,7 +370,7 @@ private:
         return outcomes_[i] != outcome::permanent && outcomes_[i] != outcome::transient_for_ever;
     }
 
-    // The effect first, and the fault then: what fails may have been done.
+    // The effect comes first, then the fault: a failed handler may have had its effect.
     waybill::event_outcome handler(const event& e, std::string_view k)
     {
         if (!alive_) return waybill::cancelled("dead");
@@ -438,7 +438,7 @@ private:
             const std::size_t known = effect == effects_.end() ? 0 : 1;
             if (known != (repeats_[i] != 0 ? 1U : 0U)) breaks("an effect has another key than its event's");
             if (is_dead) check_letter(letter->second, outcomes_[i]);
-            // The first time, and what its own fault repeats.
+            // The first call, and the repetition after the event's own fault, are not counted.
             const std::uint32_t own = outcomes_[i] == outcome::infrastructure_once ? 2 : 1;
             if (repeats_[i] > own) repeated += repeats_[i] - own;
         }
@@ -463,7 +463,7 @@ private:
     {
         const std::uint64_t reached = r.reached ? r.reached->sequence : 0;
         if (reached > stored_now()) breaks("the report is ahead of the checkpoint");
-        // A commit that arrives late may do so after the delivery.
+        // A late commit may take effect after the delivery.
         const bool sure =
             r.outcome != batch_outcome::unknown && r.outcome != batch_outcome::ownership_lost;
         if (sure && reached != stored_now()) breaks("the report is behind the checkpoint");
@@ -488,7 +488,8 @@ private:
                 if (!load_failed_ && !arrived_late_) breaks("reported as unknown, and could have been read");
                 return;
             case batch_outcome::ownership_lost:
-                // A commit of the process before this one has its epoch, and may arrive any time.
+                // A late commit of the previous process has that process's epoch and may arrive at
+                // any time.
                 if (!arrived_late_) breaks("abandoned, and nobody else is there");
                 return;
             case batch_outcome::empty:
@@ -516,7 +517,8 @@ private:
             policy_.on_exhausted == waybill::batch_policy::when_exhausted::redeliver) {
             reachable = 0;
             while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
-            // While nothing has worked, nobody knows whether the events are to blame.
+            // If no event of the batch has succeeded, the machine cannot decide which events are at
+            // fault.
             if (policy_.decide_all_failed_from != waybill::detail::highest_size) {
                 std::uint64_t last = reachable - reachable % extent_.batch;
                 bool worked = false;
@@ -537,10 +539,10 @@ private:
     std::optional<checkpoint> stored_;
     std::optional<write> late_;
     std::map<std::uint64_t, dead_letter> letters_;
-    std::map<std::string, std::uint32_t> effects_;  // what the outside knows, by key
+    std::map<std::string, std::uint32_t> effects_;  // known to the external system, by key
     std::array<outcome, 8> outcomes_{};
     std::array<std::uint32_t, 8> calls_{};
-    std::array<std::uint32_t, 8> repeats_{};  // how often each was done
+    std::array<std::uint32_t, 8> repeats_{};  // calls of each event
     std::uint64_t epoch_ = 1;
     bool alive_ = true;
     bool stays_transient_ = false;
@@ -598,7 +600,7 @@ TEST_CASE("at least once: the driver by hand is right where nothing is made wron
     CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}).broken == 0);
 }
 
-// A wrong driver is caught, by the rule that it breaks; and its line replays to the same end.
+// The mutant must break this rule, and its line must replay to the same end.
 void is_caught(const char* what, wrong w, const char* rule)
 {
     const by_hand driver{w};

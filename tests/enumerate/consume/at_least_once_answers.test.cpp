@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Every answer to every step of at_least_once_machine, for up to three events and all that a policy
-// can say about them, also answers that no store of the other enumerations gives: a commit that is
-// cancelled, refused where nothing is in the way, or found with somebody else.
+// Every answer to every step of at_least_once_machine, for up to three events and all values of the
+// policy. Some answers come from no store of the other enumerations: a commit that is cancelled,
+// refused without a conflict, or reported as owned by another owner.
 //
-// What has to hold: it ends; how it ended fits to what is covered, and why to what was answered; no
-// commit goes past what is not done; and no more waits for a commit than the policy says.
+// The rules: the machine ends. Its outcome agrees with the covered events, and its reason with the
+// answers. No commit covers an event that is not done. The number of events that wait for a commit
+// does not exceed the policy's limit.
 
 #include <doctest/doctest.h>
 
@@ -46,7 +47,7 @@ public:
     {
     }
 
-    /// What was broken first, or nothing.
+    /// Returns the first broken rule, or nothing.
     std::string run()
     {
         for (int step = 0; step != 40; ++step) {

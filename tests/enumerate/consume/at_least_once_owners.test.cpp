@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Every interleaving of two owners of one partition, each driven step by step by a machine of its
-// own, with batches of different sizes and answers that get lost.
+// Every interleaving of two owners of one partition. Each has its own machine, driven step by step.
+// Batch sizes differ, and answers get lost.
 //
-// Effects are outside, so an owner who was replaced and does not know it handles events once more:
-// that cannot be kept from him. What has to hold nevertheless: no event up to the checkpoint is
-// lost, the checkpoint never moves back, an owner repeats an event only where a commit of his is
-// not there, all of the log is done in the end, and the last owner is stopped by nobody.
+// Effects are external, so a replaced owner that does not know it repeats events. That cannot be
+// prevented. The rules: no event up to the checkpoint is lost. The checkpoint never moves back. An
+// owner repeats an event only if one of its commits was lost. In the end the whole log is done. The
+// last owner is never stopped.
 //
-// Run over stores without a guard, it has to catch them.
+// Over stores without a guard, the enumeration must find broken rules.
 
 #include <doctest/doctest.h>
 
@@ -40,17 +40,17 @@ constexpr std::uint64_t bad_event = 2;
 
 enum class guard : std::uint8_t { compare_and_set, none };
 
-// Loads, delivers what follows, and goes on until the log is drained or somebody else has it. The
-// first one does not come back after that; the second one has been given the partition.
+// Loads, delivers the following events, and repeats this until the log is drained or the other
+// owner has the partition. Then the first owner ends. The second owner is the current one.
 struct owner {
     std::uint64_t epoch;
     std::uint64_t batch;
     std::optional<at_least_once_machine> machine{};
     bool loaded = false;
     bool over = false;
-    std::uint64_t from = 0;   // so many events are done, as loaded or committed; 0 is no checkpoint
+    std::uint64_t from = 0;   // events that are done, as loaded or committed; 0: no checkpoint
     std::uint64_t first = 0;  // the first event of the delivery
-    std::uint64_t to = 0;     // of the last commit
+    std::uint64_t to = 0;     // the end of the last commit
     std::uint32_t refused = 0;
     std::array<std::uint32_t, events> handled{};
 };
@@ -62,7 +62,7 @@ public:
     {
     }
 
-    /// What was broken first, or nothing.
+    /// Returns the first broken rule, or nothing.
     std::string run()
     {
         owner one{1, 2};
@@ -130,7 +130,7 @@ private:
 
     void handle(owner& o, std::uint64_t n)
     {
-        // Once, and once more where a commit of his is not there.
+        // Once, and once more for each lost commit.
         if (++o.handled[n] > 1 + (losses_ - left_) + o.refused) breaks("an owner repeats without a reason");
         if (n != bad_event) ++times_[n];
         o.machine->on(waybill::at_least_once_machine::handled{n == bad_event ? fault_kind::permanent
@@ -139,7 +139,7 @@ private:
 
     waybill::at_least_once_machine::advanced commit(const owner& o)
     {
-        // 0: works; 1: does not arrive; 2: arrives, and the answer does not.
+        // 0: works; 1: the commit is lost; 2: the commit arrives, and the answer is lost.
         const std::uint32_t how = left_ != 0 ? choices_.pick(3) : 0;
         if (how != 0) --left_;
         advance_outcome what = advance_outcome::applied;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Events that end the process that handles them, with every fault at every store call.
+// Events that end their process, with every fault at every store call.
 //
-// The simulation of batch_simulation.hpp, with attempts: a deadly event becomes a dead letter after the
-// deaths that the policy grants and no other event is blamed for them, be there outages or other
-// deaths. Stores and drivers that keep their attempts wrongly go on dying for ever, or blame good
+// The simulation of batch_simulation.hpp, with crash records. A deadly event becomes a dead letter
+// after the deaths that the policy grants. No other event is blamed for them, even with outages or
+// other deaths. Stores and drivers that keep crash records wrongly die without end, or blame good
 // events.
 
 #include <cstdint>
@@ -37,7 +37,7 @@ constexpr extent alone{8, 8, 0, deadly_or_not, true, 2};
 constexpr extent in_twos{8, 2, 0, deadly_or_not, true, 3};
 constexpr extent in_fives{8, 5, 0, deadly_or_not, true, 1};
 constexpr extent with_outage{brief ? 3 : 5, 3, 0, with_deadly, true, 2, 2};
-// With faults there is one more death that is no event's fault than there are faults.
+// With faults there is at most one more death without a deadly event than there are faults.
 constexpr extent one_fault{brief ? 2 : 4, 4, 1, with_deadly, true, 2};
 constexpr extent one_fault_in_twos{brief ? 2 : 4, 2, 1, std::span(all_kinds).first(brief ? 3 : 6), true, 2};
 constexpr extent two_faults{brief ? 1 : 3, 3, 2, deadly_or_not, false, 3};
@@ -94,9 +94,9 @@ TEST_CASE("attempts: no outage ends in a dead letter, however long it lasts")
     holds("long outages, two faults", long_outage_alone, 65'000);
 }
 
-// Owners who are all alive, and robbed of the partition in the middle of a batch of one event: at
-// any call another one may take over, and whoever was robbed goes on without knowing. The store
-// fails, too.
+// Owners that all live, and lose the partition in the middle of a batch of one event. At any call
+// another owner may take over, and the robbed owner continues without knowing it. The store fails,
+// too.
 class robbed_owners {
 public:
     robbed_owners(choices& c, std::uint32_t robberies, std::uint32_t faults, bool told_who_lives)
@@ -112,7 +112,7 @@ public:
         owner();
         if (!kept_.letters().empty()) return "a good event is a dead letter";
         if (kept_.records() != std::vector<std::uint64_t>{10}) return "not one effect";
-        // A row of somebody who went on without knowing may be there, of the checkpoint before it.
+        // A crash record of a robbed owner may remain, but only one from before the checkpoint.
         const auto row = *kept_.load_crash_record(key);
         return row && row->from ? "a row of attempts is left behind" : "";
     }
@@ -130,7 +130,7 @@ private:
             tx.inner()->record(e.sequence);
             return {};
         };
-        // It tries a second time before anybody tells that it was robbed.
+        // A second delivery follows before the owner learns of the takeover.
         for (int n = 0; n != 2; ++n) {
             const auto r = waybill::process_batch(store, mine, one, handle, parked_at, policy_);
             if (r.outcome != batch_outcome::redeliver) return;

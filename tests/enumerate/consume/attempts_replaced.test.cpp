@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Owners who were replaced and do not know it, beside later ones who die.
+// Replaced owners that do not know it, together with later owners that die.
 //
-// The first owner is alive all the time and delivers up to three times, whatever became of him. At
-// any of his calls and in his handler later owners may deliver, of whom a deadly event ends each.
-// Leases say who has died, and he never has. His store may fail him, and his handler too.
+// The first owner lives all the time and delivers up to three times. At any of its calls, and in
+// its handler, later owners may deliver; a deadly event ends each of them. The leases show which
+// owner has died; the first owner never has. Its store and its handler may fail.
 //
-// No good event becomes a dead letter, and what the first owner notes and calls off never makes the
-// later ones forget who died, however often. But where one of them comes between a look of his and
-// the commit that follows, the deaths until then may be lost; these runs are told from the others.
+// No good event becomes a dead letter. The records that the first owner stores and clears never
+// hide the deaths of later owners. Exception: a later owner delivers between the first owner's read
+// of the record and its commit. Then the deaths so far may be lost; these runs are counted
+// separately.
 
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +32,7 @@ using tests_support::brief;
 
 struct trial {
     std::uint64_t events;
-    std::uint32_t later;   // so many deliveries of later owners beside those of the first
+    std::uint32_t later;   // deliveries of later owners
     std::uint32_t faults;  // of the first owner's store and handler
     keeps_attempts how = keeps_attempts::rightly;  // the first owner
 };
@@ -42,7 +43,7 @@ public:
     {
         for (std::uint64_t n = 1; n <= t.events; ++n) log_.push_back({10 * n});
         policy_.deaths = 1 + c.pick(2);
-        deadly_ = 10 * c.pick(static_cast<std::uint32_t>(t.events) + 1);  // 0: none is
+        deadly_ = 10 * c.pick(static_cast<std::uint32_t>(t.events) + 1);  // 0: no event is deadly
     }
 
     std::string run()
@@ -159,16 +160,16 @@ private:
     batch_policy policy_;
     std::uint64_t deadly_ = 0;
     std::uint64_t owners_ = 0;
-    std::uint64_t died_ = 0;  // whose lease has expired
+    std::uint64_t died_ = 0;  // the incarnation whose lease has expired
     std::uint64_t deaths_ = 0;
-    std::uint64_t between_ = 0;  // so many came between a look and its commit
+    std::uint64_t between_ = 0;  // later deliveries between a read of the record and its commit
     bool looked_ = false;
 };
 
 struct verdict {
     std::uint64_t schedules = 0;
     std::uint64_t raced = 0;
-    std::string first;  // what was broken first
+    std::string first;  // the first broken rule
 };
 
 verdict enumerate(const char* what, const trial& t)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_simulation: a log of events, a store, and a process that consumes the log, dies, and comes back.
+// batch_simulation: a log of events, a store, and a process that consumes the log, dies and
+// restarts.
 //
-// What the events are like and what goes wrong is all chosen by one choice vector, so a run that
-// breaks a promise is one printed line. After each delivery, of a process that lives or has just
-// died, the store holds exactly the effects and dead letters of all events up to its checkpoint,
-// and the report says what is in the store.
+// One choice vector selects the events and the faults, so a run that breaks a rule is one printed
+// line. After each delivery, the store has exactly the effects and dead letters of all events up to
+// its checkpoint. This also holds if the process has just died. The report agrees with the store.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_SIMULATION_HPP
 #define WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_SIMULATION_HPP
@@ -69,18 +69,18 @@ struct event {
     std::uint64_t sequence;
 };
 
-// What is tried out.
+// The size of an enumeration.
 struct extent {
     std::uint32_t events;
     std::uint32_t batch;
     std::uint32_t faults;
     std::span<const outcome> outcomes;
     bool with_and_without_savepoints = true;
-    std::uint32_t deaths = 0;   // this number of deaths is too many; 0: not counted
-    std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
+    std::uint32_t deaths = 0;   // the death with this number is too many; 0: deaths are not counted
+    std::uint32_t outages = 0;  // deliveries in which every handler returns `permanent`
     waybill::batch_policy::commit_check read_back = waybill::batch_policy::commit_check::unknown;
-    bool lies = false;        // a commit may say the contrary of what is so
-    std::uint32_t leave = 0;  // so many events may leave the log before they are consumed
+    bool lies = false;        // a commit may report the opposite of what happened
+    std::uint32_t leave = 0;  // the maximum of events that leave the log before they are consumed
 };
 
 inline const waybill::partition_key key{"log", "test", "0"};
@@ -120,15 +120,15 @@ public:
             outcomes_[i] = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];
             if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
         }
-        // With nothing that stays transient both policies are the same.
+        // If no event stays transient, both policies are the same.
         if (stays_transient_ && c.pick(2) != 0)
             policy_.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
     }
 
-    /// What was broken first, or nothing.
+    /// Returns the first broken rule, or nothing.
     std::string run()
     {
-        waybill::assignment mine{key, {}, 0, 0};  // one for as long as the process lives
+        waybill::assignment mine{key, {}, 0, 0};  // for the life of one process
         auto& from = mine.from;
         bool loaded = false;
         std::uint32_t stuck = 0;
@@ -190,7 +190,7 @@ private:
         injected_fault operator()(store_call call) const { return w->injected_fault_at(call); }
     };
 
-    // The first event that is in the log, which may lose some before.
+    // The first event from `n` on that is still in the log. It may remove some before it.
     std::uint64_t first_there(std::uint64_t n)
     {
         for (; n != extent_.events; ++n) {
@@ -232,7 +232,7 @@ private:
         return m;
     }
 
-    // Writes its effect first and fails then, so that what is not undone is seen.
+    // Writes the effect first and then fails, so that a missing rollback is found.
     template <class Tx>
     event_outcome handler(Tx& tx, const event& e)
     {
@@ -295,8 +295,8 @@ private:
                l.dead_lettered_at == parked_at;
     }
 
-    // All events up to the checkpoint have taken effect, are dead letters or none of ours, and no
-    // other.
+    // The effects are those of all good events up to the checkpoint, in order. The dead letters are
+    // those of the bad ones. Skipped and removed events have neither.
     void check_store(std::uint64_t before, std::uint64_t to)
     {
         const std::uint64_t at = stored_now();
@@ -335,7 +335,7 @@ private:
     void check_report(const batch_report& r, std::uint64_t before, const std::vector<event>& events)
     {
         const bool applied = stored_now() != before;
-        // A lie is found at once by who reads back, and by others when they go on.
+        // A lie is found at once if commits are read back, else at the next delivery.
         const bool deceived =
             lied_ && extent_.read_back == waybill::batch_policy::commit_check::unknown;
         switch (r.outcome) {
@@ -454,8 +454,8 @@ verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeS
     return v;
 }
 
-/// The driver of the library over a right store breaks nothing, in so many schedules at least. No
-/// two of an enumeration are the same.
+/// The library's driver over a right store breaks no rule, in at least `at_least` different
+/// schedules.
 inline void holds(const char* what, const extent& x, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, x, process_batch_itself{}, make_right);
@@ -463,7 +463,7 @@ inline void holds(const char* what, const extent& x, std::uint64_t at_least)
     if (!tests_support::brief) CHECK(v.schedules >= at_least);
 }
 
-/// A wrong driver is caught, by the rule that it breaks; and its line replays to the same end.
+/// The mutant must break this rule, and its line must replay to the same end.
 template <class Driver>
 void is_caught(const char* what, const extent& x, const Driver& driver, const char* rule)
 {
@@ -486,7 +486,7 @@ void is_caught(const char* what, const extent& x, const Driver& driver, const ch
     CHECK(again->line() == v.line);
 }
 
-/// Runs just the schedule of the line in WAYBILL_REPLAY, in each extent that it is a schedule of.
+/// Runs only the schedule of the line in WAYBILL_REPLAY, in each extent that has such a schedule.
 inline void replay(std::initializer_list<const extent*> extents)
 {
     const char* line = std::getenv("WAYBILL_REPLAY");

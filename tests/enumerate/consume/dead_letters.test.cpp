@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// reprocess and rewind, with every fault at every store call, and somebody else in between.
+// reprocess and rewind, with every fault at every store call, and a concurrent owner.
 //
-// A dead letter and the effect of its event: whatever fails and however often it is tried, either
-// the letter is there and the effect is not, or the effect is there once and the letter is gone.
-// And a checkpoint that is set back on purpose is where the report says, and never takes away what
-// another owner has done.
+// A dead letter and the effect of its event: after any faults and any number of attempts, exactly
+// one of the two is present. The effect happens at most once. A rewound checkpoint equals the one
+// in the report. A rewind never removes the work of another owner.
 
 #include <doctest/doctest.h>
 
@@ -58,7 +57,7 @@ dead_letter letter(std::uint64_t n)
     return d;
 }
 
-// What everything here is run in: a store in which so many calls go wrong.
+// The faults of the store: at most `faults` calls fail.
 class script {
 public:
     script(choices& c, std::uint32_t faults, std::string* told) : choices_(&c), left_(faults), told_(told) {}
@@ -73,7 +72,7 @@ public:
         if (told_) *told_ += std::string(name(call)) + " " + std::string(name(m)) + "\n";
         return m;
     }
-    /// The process may end within a handler, too.
+    /// Returns true if the process ends within a handler.
     bool dies()
     {
         if (left_ == 0 || choices_->pick(2) == 0) return false;
@@ -134,9 +133,9 @@ struct reprocess_itself {
 };
 
 enum class wrong : std::uint8_t {
-    row_in_its_own_transaction,  // removed after the effect is committed
-    row_first,                   // removed before
-    // a letter that failed again is put, whether it is still there or not
+    row_in_its_own_transaction,  // the letter is removed after the effect is committed
+    row_first,                   // the letter is removed before the effect
+    // a letter that failed again is written even if it was removed
     written_blindly,
 };
 
@@ -187,7 +186,7 @@ struct reprocess_by_hand {
 
 enum class again : std::uint8_t { ok, permanent, transient, skipped, infrastructure, cancelled, gone, log_down };
 
-// Tries it until it is over. Somebody else may do the same while the event is fetched or handled.
+// Repeats it until it is over. Another process may do the same during the fetch or the handler.
 template <class Driver>
 std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver, std::string* told)
 {
@@ -202,7 +201,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
     waybill::testing::faulty store(kept, [&](store_call call) { return how(call); });
     bool somebody_else = false;
     bool was_skipped = false;
-    std::uint32_t failures = 0;  // that a letter may tell of
+    std::uint32_t failures = 0;  // the failures that a letter may count
     const auto interfere = [&] {
         if (somebody_else || c.pick(2) == 0) return;
         somebody_else = true;
@@ -318,7 +317,7 @@ TEST_CASE("letters: mutant caught: a letter that was removed comes back")
 // ---------------------------------------------------------------------------------------------
 // rewind
 
-// Sets whatever is stored, as an UPDATE without a WHERE does.
+// A mutant: overwrites any checkpoint, as an UPDATE without a WHERE does.
 struct blind_set {
     template <class Store>
     waybill::rewind_report operator()(Store& s, const waybill::assignment& mine,
@@ -349,9 +348,8 @@ struct rewind_itself {
     }
 };
 
-// The checkpoint stands at 30. It is to go back to `to`, or to the beginning, while another owner
-// may go on to 40, before or after, with the same epoch or a later one; and a row of attempts is
-// there.
+// The checkpoint is 30. It is rewound to `to`, or to the beginning. Another owner may move it to
+// 40, before or after that, with the same epoch or a later one. A crash record is present.
 template <class Driver>
 std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, const std::optional<position>& to,
                        std::string* told)
@@ -403,7 +401,8 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
                 return "";
             case rewind_report::outcome_type::ownership_lost:
                 if (!they_went_on) {
-                    // A rewind of ours whose answer was lost and that we tried again.
+                    // An earlier rewind of ours was applied, its answer was lost, and we tried
+                    // again.
                     if (at != goal || round == 0) return "abandoned, and nobody else is there";
                 }
                 return "";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Handlers that throw, in each set of places, with every fault at every store call.
+// Handlers that throw, in each set of events, with every fault at every store call.
 //
-// One process lives all the time. It catches what comes out of process_batch and delivers again.
-// Each event whose handler throws becomes a dead letter in a bounded number of rounds, no other
-// event does, and each of the others takes effect once. A driver that records no exception goes on
-// for ever; a caller that makes a new assignment for each delivery blames good events for the
-// store.
+// One process lives all the time. It catches the exceptions of process_batch and delivers again.
+// Each event whose handler throws becomes a dead letter in a bounded number of rounds. No other
+// event does, and each of the others takes effect once. A driver that records no exception repeats
+// without end. A caller that makes a new assignment for each delivery blames good events for faults
+// of the store.
 
 #include <doctest/doctest.h>
 
@@ -42,15 +42,15 @@ struct event {
 
 enum class driver : std::uint8_t {
     rightly,
-    // the mutant: the row of an exception is taken for one of a failed store
+    // the mutant: the record of an exception counts as one of a failed store
     records_no_exception,
-    makes_a_new_assignment,  // the caller who is warned of it
+    makes_a_new_assignment,  // the mistake that the documentation warns of
 };
 
 struct trial {
     std::uint32_t events;
     std::uint32_t faults;   // of the store
-    std::uint32_t outages;  // deliveries in which the handler says `infrastructure`
+    std::uint32_t outages;  // deliveries in which the handler returns `infrastructure`
     driver how = driver::rightly;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Every fault at every store call of process_batch, for every way in which events can turn out.
+// Every fault at every store call of process_batch, for every outcome of the events.
 //
-// The simulation that is run is in batch_simulation.hpp; WAYBILL_REPLAY=<line> in the environment runs just
-// the one schedule of that line and tells what happened. The same enumeration runs over drivers
-// that are wrong in one way each, and has to catch them.
+// The simulation is in batch_simulation.hpp. WAYBILL_REPLAY=<line> in the environment runs only the
+// schedule of that line and prints its steps. The same enumeration runs over drivers with one
+// mistake each, and must catch them.
 
 #include <cstdint>
 #include <cstdio>
@@ -23,7 +23,7 @@ using namespace batch_simulation;
 using waybill::commit_outcome;
 
 // ---------------------------------------------------------------------------------------------
-// A driver by hand that can be wrong.
+// A manual driver with optional mistakes.
 
 enum class wrong : std::uint8_t {
     nothing,
@@ -33,12 +33,12 @@ enum class wrong : std::uint8_t {
     letters_in_their_own,
     store_fault_is_event_fault,
     partial_effect_kept,
-    unknown_is_not_applied,  // delivered again without a look
+    unknown_is_not_applied,  // delivered again without a check of the commit
     unknown_is_applied,
     error_is_not_applied,  // the same for a commit that reports an error
     cancelled_is_event_fault,
-    exhausted_is_done,  // a transient fault that stays is passed over
-    nobody_is_asked,    // before all events of a batch become dead letters
+    exhausted_is_done,  // an event that stays transient counts as done
+    nobody_is_asked,    // no question before all events of a batch become dead letters
     skipped_keeps_its_effect,
     skipped_is_event_fault,
 };
@@ -320,7 +320,7 @@ TEST_CASE("faults: mutant caught: skipped counted as event failure")
                                 "there are dead letters beyond the checkpoint, or of good events");
 }
 
-// The right driver over stores that are wrong.
+// The library's driver over wrong stores.
 void store_is_caught(const char* what, tests_support::flaw f)
 {
     const auto make = [f] { return tests_support::wrong_store(f); };

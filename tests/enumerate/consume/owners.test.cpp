@@ -2,14 +2,13 @@
 //
 // Two owners of one partition, step by step, in every order.
 //
-// Each drives a batch_machine over the same store, with batches of different sizes, and does not
-// give up: who finds that somebody else was faster loads again. All orders of their steps are run,
-// with at most one commit whose answer gets lost. Each event takes effect once, in order, whoever
-// does it. Without compare-and-set, or with a check that is not repeated at the commit, it does
-// not.
+// Each owner drives a batch_machine over the same store, with its own batch size. An owner that
+// finds a newer checkpoint loads again. All orders of their steps are run, with at most one commit
+// whose answer gets lost. Each event takes effect once and in order, with either owner. This fails
+// without compare-and-set, or with a check that is not repeated at the commit.
 //
-// Longer logs are run with the steps that touch nothing shared (begin, handle, rollback) taken
-// together with the next one that does: their order among those of the other owner changes nothing.
+// For longer logs, the steps that touch no shared state (begin, handle, rollback) are joined with
+// the next step that does. Their order relative to the steps of the other owner changes nothing.
 
 #include <doctest/doctest.h>
 
@@ -37,7 +36,7 @@ using waybill::testing::choices;
 
 const waybill::partition_key key{"log", "test", "0"};
 
-// What an owner makes of a commit whose answer got lost.
+// How an owner treats a commit whose answer got lost.
 enum class belief : std::uint8_t { reads_back, not_applied, applied };
 
 struct extent {
@@ -163,7 +162,7 @@ private:
         if (end == batch_outcome::committed || end == batch_outcome::redeliver) return deliver();
         if (end != batch_outcome::ownership_lost) FAIL("no other end");
         ++reloads_;
-        if (stale_) stopped_ = true;  // somebody with a higher epoch has it
+        if (stale_) stopped_ = true;  // the other owner has a higher epoch
     }
 
     Store& store_;
@@ -316,8 +315,9 @@ TEST_CASE("owners: mutant caught: epochs not compared")
                     "an owner who was replaced has written").broken > 0);
 }
 
-// An owner who takes a lost answer for a no, and delivers again: compare-and-set stops him; where
-// the store has none, the events take effect twice. The same for one who takes it for a yes.
+// An owner that treats a lost answer as a failed commit delivers again. With compare-and-set it is
+// stopped; without, the events take effect twice. If it treats the answer as a commit, it is
+// stopped, too; without compare-and-set, an event is lost.
 constexpr extent taking_it_for_no{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::not_applied, false};
 constexpr extent taking_it_for_yes{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::applied, false};
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Two owners who take a partition from each other through leases, step by step, in every order.
+// Two owners that take a partition from each other through leases, step by step, in every order.
 //
-// Each claims the lease, loads, and drives a batch_machine over a fenced_store until the log is
-// drained or he is told that another one has the lease; then he may claim it back. So a claim comes
-// between any two steps of the other one. One commit in a run may lose its answer.
+// Each owner claims the lease, loads, and drives a batch_machine over a fenced_store. It stops when
+// the log is drained or the other owner has the lease; then it may claim the lease back. So a claim
+// can come between any two steps of the other owner. One commit in a run may lose its answer.
 //
-// What must hold: each event takes effect once and in order, the log is drained, and where the row
-// of the lease is read under a lock, nobody who was replaced has written. Where it is read without
-// one, or before the transaction, he may: then it is compare-and-set alone that keeps each event
-// to once. The runs say which of the two guards holds what.
+// The rules: each event takes effect once and in order, and the log is drained. If the row of the
+// lease is read under a lock, no replaced owner writes. If it is read without a lock, or before the
+// transaction, a replaced owner may write. Then only compare-and-set prevents a second effect. The
+// runs show which guard prevents which fault.
 
 #include <doctest/doctest.h>
 
@@ -40,8 +40,8 @@ const waybill::partition_key key{"log", "test", "0"};
 
 // How the row of the lease is read.
 enum class fence : std::uint8_t {
-    locked,    // in the transaction, and nobody claims it before that ends
-    unlocked,  // in the transaction, but a claim may come before its commit
+    locked,    // in the transaction; a claim waits until the transaction ends
+    unlocked,  // in the transaction; a claim may come before the commit
     before,    // the mutant: before the transaction begins
     none,
 };
@@ -53,7 +53,7 @@ struct extent {
     std::uint32_t lost_answers;
 };
 
-// Leases that know who has read the row and not ended his transaction yet.
+// Leases that record which owners have read the row in an open transaction.
 class read_leases : public waybill::testing::memory_leases {
 public:
     template <class Transaction>
@@ -85,7 +85,7 @@ public:
 
     [[nodiscard]] bool stopped() const { return stopped_; }
     [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
-    /// A claim has to wait until the other one has ended his transaction.
+    /// True if the next claim must wait until the other owner has ended its transaction.
     [[nodiscard]] bool waits() const
     {
         return place_ == place::claim && fence_ == fence::locked && leases_.reads[1 - me_];
@@ -140,7 +140,7 @@ private:
         machine_.emplace(n, from_, to_, epoch_, waybill::batch_policy{.savepoints = false});
     }
 
-    // What touches nothing shared is taken together with the next step that does.
+    // Steps that touch no shared state are joined with the next step that does.
     void drive()
     {
         bool shared = false;
@@ -373,7 +373,7 @@ TEST_CASE("owners with leases: the lock alone holds, too, in a store without com
 TEST_CASE("owners with leases: mutant caught: checked before the transaction instead of in it")
 {
     const verdict v = enumerate("checked before", small_unsure, fence::before, right());
-    CHECK(v.broken == 0);  // harmless for the events, since compare-and-set is behind it
+    CHECK(v.broken == 0);  // no second effect, because of compare-and-set
     CHECK(v.replaced_wrote > 0);
     CHECK(enumerate("checked before, no compare-and-set", small, fence::before, unguarded()).broken > 0);
 }

@@ -3,14 +3,14 @@
 // Pruning while rows are resubmitted and events fail again, in every order.
 //
 // A pruner reads all rows, makes its plan and removes row by row. Meanwhile each row may be
-// resubmitted (held, sent, deleted; the sending may fail, and then it is let go, or the process may
-// die), its event may fail once more (the row is parked anew, or there is one again), or both. Rows
-// meet in the plan alone, so all orders are tried that differ for a row: each of its steps comes
-// before the reading, between that and its own removal, or after it.
+// resubmitted: held, sent, deleted. If the sending fails, the row is released; the process may also
+// die. Its event may fail again, so that the row is replaced or written again. Or both. Rows
+// interact only in the plan. So only the orders that differ for one row are tried: each step comes
+// before the read, between the read and the removal, or after it.
 //
-// Every failure is accounted for in the end: it is in the store, was sent, was replaced by a later
-// one of its event, or was removed by a plan that was about it, and while nobody held it. Who plans
-// or removes without a look at `held`, or removes by id alone, loses some.
+// At the end, every failure is stored, sent, replaced by a later one of its event, or pruned. It
+// was pruned only by a plan that contained it, and while it was not held. A pruner that ignores
+// `held`, or removes by id alone, loses some.
 
 #include <chrono>
 #include <cstdint>
@@ -43,16 +43,16 @@ enum class mutant : std::uint8_t {
     compares_no_hold,
 };
 
-// What becomes of one failure of an event.
+// The fate of one failure of an event.
 enum class fate : std::uint8_t { stored, sent, replaced, pruned, lost };
 
 struct extent {
     std::uint64_t rows = 1;
-    std::uint64_t both = 0;  // so many rows may be resubmitted and fail again
+    std::uint64_t both = 0;  // rows that may be resubmitted and fail again
     mutant how = mutant::none;
 };
 
-// One event, its row, and who works on it.
+// One event, its row, and the processes that work on it.
 class event {
 public:
     event(std::uint64_t id, choices& c, bool both) : id_(id), choices_(c)
@@ -67,7 +67,7 @@ public:
     [[nodiscard]] const std::optional<prune_plan::row>& row() const { return row_; }
     [[nodiscard]] const std::vector<fate>& fates() const { return fates_; }
 
-    /// Some of its steps; all of them in the end.
+    /// Some of the remaining steps, or all of them.
     void some_steps(bool all)
     {
         while (resubmits_ != 0 || fails_) {
@@ -120,13 +120,13 @@ private:
             case 2:
                 switch (choices_.pick(3)) {
                     case 0: sent_ = true; break;
-                    case 1: break;                   // it is let go
-                    default: resubmits_ = 0; break;  // dies, and the row stays held
+                    case 1: break;                   // the row is released
+                    default: resubmits_ = 0; break;  // the process dies, and the row stays held
                 }
                 if (sent_) fates_[generation_] = fate::sent;
                 break;
             default:
-                // Compares as well: the row may be another one by now.
+                // Compares the time, too: the row may have been replaced.
                 if (!row_ || row_->dead_lettered_at != mine_.dead_lettered_at) return;
                 if (sent_) row_.reset();
                 else

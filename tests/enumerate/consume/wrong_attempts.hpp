@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// wrong_attempts: a store in front of another one that keeps the row of attempts wrongly, and a
-// driver that delivers through it.
+// wrong_attempts: a wrapper of a store that keeps the crash record wrongly, and a driver that
+// delivers through it.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
 #define WAYBILL_TESTS_ENUMERATE_CONSUME_WRONG_ATTEMPTS_HPP
@@ -22,16 +22,17 @@ using waybill::result;
 
 enum class keeps_attempts : std::uint8_t {
     rightly,
-    in_memory,         // of the process
-    after_handling,    // the row is written when all events of the batch have been handled
-    never_called_off,  // a failure in order stays noted, and each delivery counts as a process
-    never_forgotten,   // the row is not removed with the checkpoint
-    by_place,          // the suspects are the first events that there are now
-    without_a_look,    // what was noted is taken to be there still when it is called off
-    without_epochs,    // the row of a later owner is taken for one of an earlier
+    in_memory,         // in the memory of the process
+    after_handling,    // the record is stored when all events of the batch have been handled
+    // an orderly failure does not clear the record, and each delivery counts as a process
+    never_called_off,
+    never_forgotten,   // the record is not removed with the checkpoint
+    by_place,          // the suspects are the first events of the current batch
+    without_a_look,    // a stored record is assumed to be still there when it is cleared
+    without_epochs,    // the record of a later owner is taken for that of an earlier one
 };
 
-// Of one delivery.
+// The state of one delivery.
 template <class Store>
 struct attempts_elsewhere {
     using transaction = typename Store::transaction;

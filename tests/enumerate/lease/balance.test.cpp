@@ -656,8 +656,8 @@ private:
 using fleet = fleet_of<waybill::testing::memory_leases>;
 using row_fleet = fleet_of<tests_support::row_leases>;
 
-// If a view contains the claims of an earlier owner, the next owner may leave it one partition more.
-// Then a third round follows.
+// If a view contains the claims of an earlier owner, the next owner may leave it one partition
+// more. Then a third round follows.
 TEST_CASE_TEMPLATE("balance: five owners start at once: nothing moves, two rounds or three", Fleet,
                    fleet, row_fleet)
 {

@@ -424,8 +424,8 @@ private:
         const auto left = leases_.list("log", "test");
         for (const auto& l : left->leases) {
             for (const auto& o : owners_) {
-                // After a death, a fault or a pause a row may be left to expire. Examples: its owner
-                // died while all stopped, or the answer to its last claim was lost.
+                // After a death, a fault or a pause a row may be left to expire. Examples: its
+                // owner died while all stopped, or the answer to its last claim was lost.
                 const bool alive = l.owner.incarnation == o->incarnation;
                 if (alive && faults + deaths + pauses == 0) return fails("a lease was not given back");
             }
