@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every small schedule of a sender: each answer at each step, told at once or after `started`, out
-// of order, stopped anywhere; and senders that are wrong on purpose, each of which must be caught.
+// Every small schedule of a sender: each answer at each step, reported at once or after `started`,
+// out of order, with a stop at any step. Mutants must be caught.
 
 #include <cstddef>
 #include <cstdint>
@@ -146,7 +146,7 @@ namespace {
 template <wrong W>
 std::string caught()
 {
-    // Four items of ten bytes: three by the limit of bytes, then two by that of items.
+    // Four items of ten bytes: three a batch by the limit of bytes, then two by the limit of items.
     plan p{.policy = policy_of(1),
            .sizes = {10, 10, 10, 10},
            .stops = W == wrong::does_not_stop,
@@ -169,7 +169,7 @@ std::string caught()
 
 TEST_CASE("sender: what is wrong on purpose is caught")
 {
-    if (tests_support::sanitized) return;  // a question of logic, not of memory
+    if (tests_support::sanitized) return;  // about logic, not about memory
     CHECK(caught<wrong::none>() == "");
     const auto by = [](const std::string& how, const char* promise) {
         MESSAGE(how);

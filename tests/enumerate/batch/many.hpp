@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// many: a number of schedules, as there are more of them than 64 bits hold.
+// many: a number of schedules. It can be larger than 64 bits.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_MANY_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_MANY_HPP

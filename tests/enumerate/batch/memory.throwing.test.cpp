@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a sender allocates: nothing an item, once its buffers have grown. Every allocation of this
-// program is counted.
+// The allocations of a sender: none for an item, after its buffers have grown. Every allocation of
+// this program is counted.
 
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +39,8 @@ struct endless {
     friend bool operator==(const endless& e, std::default_sentinel_t) { return *e.at == e.last; }
 };
 
-// Streams `items` through, with answers that send items back now and then.
-// `keys` is how many there are by turns; each key that stops is resumed.
+// Streams `items` through. Some answers send items back. `keys` is the number of keys in rotation;
+// each key that stops is resumed.
 void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t items,
             std::uint64_t& sends, std::uint64_t keys = 1)
 {
@@ -128,7 +128,7 @@ TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
         constexpr std::uint64_t items = 1 << 20;
         for (std::uint64_t n = 0; n != items; ++n)
             s.on(batch_sender::queued(n, n % 8), steady_time{});
-        // A vector that doubles has asked for twice of what it holds in the end.
+        // A growing vector allocates up to twice its final size in total.
         CHECK(bytes - before < 2 * 16 * items + 4'096);
         CHECK(bytes - before >= 16 * items);
     }

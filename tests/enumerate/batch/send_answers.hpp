@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// send_answers: what a broker may answer, and how a small schedule of a sender is planned.
+// send_answers: the possible answers of a broker, and the plan of a small schedule.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_ANSWERS_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_ANSWERS_HPP
@@ -22,7 +22,7 @@ using namespace waybill;
 using send_audit::audit;
 using send_audit::event;
 
-// An answer and what its spans look at.
+// An answer and the data of its spans.
 struct answer {
     event what;
     std::vector<batch_sender::entry_fault> entries;
@@ -40,25 +40,25 @@ struct answer {
     }
 };
 
-/// What a sender hears beside answers: what is late, never was or contradicts itself.
+/// The events of a sender beside answers: late, invented or contradictory ones.
 enum class hearing : std::uint8_t { answers, noise, all_noise };
 
 struct plan {
     const char* name = "";
     send_policy policy{};
     std::vector<std::uint64_t> sizes{};
-    std::vector<std::uint64_t> keys{};          // none: all of key 0
-    std::vector<std::uint64_t> replacements{};  // sizes that may come in the place of an item
-    bool streaming = false;  // items come when the enumeration says so, else all at once
-    bool stops = false;      // it may be stopped at every step
-    int wide = 0;            // so many answers are any answer; -1: all
-    int narrow = 0;          // so many more are one of a few; what comes then is accepted
+    std::vector<std::uint64_t> keys{};          // none: all items have key 0
+    std::vector<std::uint64_t> replacements{};  // sizes that may replace an item
+    bool streaming = false;  // items arrive one by one between other steps, else all at once
+    bool stops = false;      // a stop is possible at every step
+    int wide = 0;            // the first answers, each of which may be any answer; -1: all
+    int narrow = 0;          // further answers from a short list; all later ones accept
     hearing noise = hearing::all_noise;
     bool at_once = true;     // an answer may come without `started`
-    int resumes = 0;         // so many keys may be resumed
-    int throttles = -1;      // so often it may be throttled; -1: as long as there are answers
-    bool canonical = true;   // simulations that differ in names alone are one
-    bool numbers = true;     // an answer may come with numbers
+    int resumes = 0;         // keys that may be resumed
+    int throttles = -1;      // throttled answers; -1: no limit of their own
+    bool canonical = true;   // simulations that differ in names only count as one
+    bool numbers = true;     // answers may contain sizes and limits
 };
 
 inline const std::vector<answer>& wide_answers(std::size_t items)
@@ -91,14 +91,15 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
             for (std::uint64_t i = 0; i != items; ++i) {
                 if ((some >> i) % 2 != 0) entries.push_back({i, how});
             }
-            entries.push_back(entries.front());  // told twice
+            entries.push_back(entries.front());  // reported twice
             a.push_back(
                 {batch_sender::partial{},
                  entries,
                  {},
                  "all but " + std::to_string(some) + " " + std::string(waybill::name(how))});
         }
-        std::vector<batch_sender::entry_fault> mixed;  // the others for good
+        // transient and permanent faults in one answer
+        std::vector<batch_sender::entry_fault> mixed;
         for (std::uint64_t i = 0; i != items; ++i) {
             mixed.push_back(
                 {i, (some >> i) % 2 != 0 ? fault_kind::transient : fault_kind::permanent});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// send_mutants: senders that are wrong on purpose. Each changes what the real one hears or says.
+// send_mutants: senders with one mistake each, in the events that they get or the actions they
+// return.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_MUTANTS_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_MUTANTS_HPP
@@ -118,7 +119,8 @@ public:
             return s_.on(batch_sender::failed{e.attempt, fault_kind::transient}, now);
         } else if constexpr (W == wrong::loses_one_of_six &&
                              std::is_same_v<E, batch_sender::partial>) {
-            // Of the last three, with another batch in flight, and for one reason alone.
+            // A partial answer for the last three items, with another batch in flight, and with one
+            // kind of fault.
             const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 3;
             if (late && !e.failed.empty() && e.failed.front().kind == fault_kind::infrastructure) {
                 return s_.on(batch_sender::accepted{e.attempt}, now);

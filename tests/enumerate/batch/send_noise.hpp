@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// send_noise: what a sender is not to listen to: what is late, never was or contradicts itself.
+// send_noise: events that a sender must ignore: late, invented or contradictory ones.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_NOISE_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_NOISE_HPP
@@ -15,7 +15,7 @@
 
 namespace send_schedules {
 
-/// A copy is the same and says the same, which is `a`; and noise changes nothing in it.
+/// A copy is equal and returns the same action, `a`. Noise does not change it.
 template <class Machine, class Must>
 void ignores_noise(const Machine& m, const send_audit::audit& book,
                    const typename Machine::action& a, waybill::steady_time now, const Must& must)
@@ -40,7 +40,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
         }
     }
     const auto* asks = waybill::get_if<batch_sender::replace>(&a);
-    // Behind settlements there may be something to be replaced.
+    // A replacement may be requested after a report.
     if (asks || !waybill::holds_alternative<batch_sender::report>(a)) {
         ignored(batch_sender::replaced{78, 1}, asks ? event_result::invalid : event_result::stale,
                 "a wrong one replaced");

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// send_schedules: every small schedule of a sender, as a graph: each answer at each step, told at
-// once or after `started`, out of order, stopped anywhere.
+// send_schedules: every small schedule of a sender, as a graph: each answer at each step, reported
+// at once or after `started`, out of order, with a stop at any step.
 //
-// Ways that meet are followed once. That is sound since the sender, the audit and what is left of
-// the plan are values: a sender is all that its == compares, and so is an audit, so two simulations
-// that are equal hear the same, say the same and break the same promises from there on. Worlds that
-// differ in names alone are made equal first, see send_canonical.
+// Paths that meet are followed once. This is sound because the sender, the audit and the rest of
+// the plan are values. A sender is all that its == compares, and so is an audit. So two equal
+// simulations get the same events, return the same actions and break the same rules from there on.
+// Simulations that differ in names only are made equal first, see send_canonical.
 //
-// The graph is walked in layers, by what is left to be done. Each step has to make that less (a
-// step that does not is a broken promise: it might not end), so no way leads back, and a layer is
-// forgotten once it has been walked. The ways that lead to a simulation are added up, so all
-// schedules are counted without walking them one by one.
+// The graph is walked in layers, by the remaining work. Each step must reduce it; a step that does
+// not is a broken rule, since it might not end. So no path leads back, and a layer is freed after
+// its walk. The number of paths to each simulation is summed. So all schedules are counted without
+// walking them one by one.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
@@ -78,16 +78,16 @@ public:
         }
     }
 
-    many schedules;                   // distinct and to their end
-    std::size_t simulations = 0;      // distinct, but for those in which all is over
-    std::uint64_t edges = 0;          // steps from one to another
-    std::int64_t most_sends = 0;      // in one of them, those apart that were throttled
-    std::vector<std::string> broken;  // what, and a way to it
+    many schedules;                   // distinct and complete
+    std::size_t simulations = 0;      // distinct, without the finished ones
+    std::uint64_t edges = 0;          // steps between simulations
+    std::int64_t most_sends = 0;      // in one schedule, without the throttled sends
+    std::vector<std::string> broken;  // the rule, and a path to it
 
 private:
     static constexpr std::uint64_t none = unlimited;
     struct step {
-        const char* what = nullptr;  // of something that is there for ever
+        const char* what = nullptr;  // a text with static lifetime
         std::uint64_t attempt = none;
     };
 
@@ -98,7 +98,7 @@ private:
         int throttles = 0;
         int wide = 0;
         int narrow = 0;
-        unsigned waits = 0;  // one after another
+        unsigned waits = 0;  // consecutive waits
         steady_time now = send_canonical::start;
         std::size_t queued = 0;
         bool flushed = false;
@@ -121,7 +121,7 @@ private:
         std::vector<node> nodes;
         std::unordered_multimap<std::uint64_t, std::uint32_t> by_digest;
     };
-    struct link {  // how a simulation was reached first
+    struct link {  // the first path to a simulation
         std::uint32_t from = 0;
         step by;
     };
@@ -154,7 +154,7 @@ private:
         w.m.on(waybill::batch_sender::queued(size, key), w.now);
     }
 
-    // Asking twice says the same.
+    // A repeated query returns the same action.
     typename Machine::action asked(const simulation& w, bool noise)
     {
         typename Machine::action a = w.m.next(w.now);
@@ -177,7 +177,7 @@ private:
         reach(std::move(next), s, n.sends + sends, n.ways);
     }
 
-    // Notes all that is over, and adds the simulation to its layer, unless it is there.
+    // Records all reports, and adds the simulation to its layer, unless an equal one is there.
     void reach(simulation w, step s, std::int64_t sends, const many& ways)
     {
         const bool noise = plan_.noise == hearing::all_noise;
@@ -222,8 +222,8 @@ private:
         }
     }
 
-    // An answer takes a whole of it at the least, a start less, and a wait still less: one may
-    // follow another, but no more than a few.
+    // An answer reduces it by at least one unit, a start by less, and a wait by the least. A few
+    // consecutive waits are possible.
     [[nodiscard]] std::uint64_t left_of(const simulation& w) const
     {
         const std::uint64_t all = plan_.sizes.size();
@@ -386,11 +386,11 @@ private:
     }
 
     plan plan_;
-    std::map<std::uint64_t, layer> ahead_;  // by what is left to be done
+    std::map<std::uint64_t, layer> ahead_;  // by the remaining work
     std::vector<link> links_;
-    std::uint64_t at_ = none;  // the layer that is walked
-    std::uint32_t from_ = 0;   // which simulation of it,
-    step by_;                  // and how
+    std::uint64_t at_ = none;  // the current layer
+    std::uint32_t from_ = 0;   // the current simulation in the layer
+    step by_;                  // the current step
 };
 
 inline void holds(plan p, std::uint64_t at_least)

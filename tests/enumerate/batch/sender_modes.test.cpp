@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every small schedule of a sender that keeps keys in order, cuts batches of one key, asks for
-// something smaller, sends what is too large alone, or pays for its retries; and senders that are
-// wrong at just that.
+// Every small schedule of a sender with keys in order, batches of one key, replacements of items,
+// large items sent alone, or a retry budget. Mutants of these modes must be caught.
 
 #include <cstddef>
 #include <cstdint>
@@ -168,7 +167,7 @@ TEST_CASE("sender: exact sizes, whatever header is guessed")
     holds(p, 1'000);
 }
 
-// Senders that are wrong on purpose. Each changes what the real one hears.
+// Mutants. Each changes the events of the real sender.
 namespace {
 
 enum class wrong {
@@ -225,7 +224,7 @@ public:
     event_result on(const batch_sender::accepted& a, steady_time now) { return s_.on(a, now); }
     event_result on(const batch_sender::too_large& r, steady_time now)
     {
-        // The batch comes back as if nothing had been refused.
+        // The mutant retries the batch as if it had not been refused.
         if (W == wrong::forgets_its_cap && r.item_sizes.empty() && s_.in_flight() != 0) {
             return s_.on(batch_sender::throttled{r.attempt}, now);
         }
@@ -303,7 +302,7 @@ plan paid()
 
 TEST_CASE("sender: what is wrong on purpose with a mode is caught")
 {
-    if (tests_support::sanitized) return;  // a question of logic, not of memory
+    if (tests_support::sanitized) return;  // about logic, not about memory
     const auto by = [](const std::string& how, const char* promise) {
         MESSAGE(how);
         CHECK(how.rfind(promise, 0) == 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Every schedule of up to six items with up to two attempts in flight, in which each answer is any
-// answer from the first to the last. There are more of them than can be walked one by one; the
-// simulations that they lead through are few enough.
+// Every schedule of up to six items with up to two attempts in flight. Each answer is any answer,
+// from the first to the last. There are too many schedules to walk them one by one. The number of
+// different simulations is small enough.
 //
-// "Any answer" is each that there is without numbers: partial ones with each set of entries and
-// each reason. Sizes and limits that a broker tells (lies among them) make no two senders alike
-// that heard different ones, so they are among the answers where fewer simulations are met: with
-// one attempt in flight, with batches of one, and with three items. A broker may throttle for ever;
-// it does as often as is said.
+// "Any answer" is any without numbers: this includes partial answers with each set of entries and
+// each kind. Two senders that got different sizes or limits from a broker (true or false) are never
+// equal. So answers with numbers are used only with fewer simulations: with one attempt in flight,
+// with batches of one, and with three items. A broker may throttle without end; here the number of
+// throttled answers is limited.
 
 #include <cstddef>
 #include <cstdint>
@@ -96,8 +96,8 @@ TEST_CASE("sender: fewer items, two in flight, any answers to the end, and what 
     holds(p, 1'000'000'000);
 }
 
-// That numbers of attempts are names, and time is relative, is what the form of a simulation takes for
-// granted. So where it can be done without, it makes no difference.
+// The canonical form assumes that attempt numbers are only names, and that time is relative. A run
+// without the canonical form must have the same result.
 TEST_CASE("sender: simulations that differ in names alone lead to as many schedules")
 {
     for (const bool stops : {false, true}) {
@@ -139,7 +139,7 @@ std::string caught_with_six()
 
 TEST_CASE("sender: what is wrong on purpose is caught with six items, too")
 {
-    if (tests_support::sanitized) return;  // a question of logic, not of memory
+    if (tests_support::sanitized) return;  // about logic, not about memory
     const auto by = [](const std::string& how, const char* promise) {
         MESSAGE(how);
         CHECK(how.rfind(promise, 0) == 0);

@@ -542,7 +542,7 @@ private:
     std::map<std::string, std::uint32_t> effects_;  // known to the external system, by key
     std::array<outcome, 8> outcomes_{};
     std::array<std::uint32_t, 8> calls_{};
-    std::array<std::uint32_t, 8> repeats_{};  // calls of each event
+    std::array<std::uint32_t, 8> repeats_{};  // effects of each event
     std::uint64_t epoch_ = 1;
     bool alive_ = true;
     bool stays_transient_ = false;

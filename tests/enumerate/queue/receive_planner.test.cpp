@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// A consumer that is driven by a receive_planner over a small broker with locks, deferred messages
-// and scheduled pointers. Every call to the broker may fail, be done while its answer gets lost,
-// come after the locks have run out, or be the last thing before or after which the process dies;
-// every handler may succeed, fail for now or for good, or defer what it was given. All of that is
-// tried out, with a few faults at a time. In the end every message has taken effect at least once
-// or is a dead letter for a reason, and no deferred message is left to which nothing points. Two
-// consumers take turns in every order, too.
+// A consumer with a receive_planner over a small broker with locks, deferred messages and scheduled
+// pointers. Every call to the broker may fail, take effect while its answer gets lost, or arrive
+// after the locks have expired. The process may die before or after it. Every handler may succeed,
+// fail once or permanently, or defer its message. All combinations with a few faults are tried. In
+// the end every message has taken effect at least once or is a dead letter for a reason. No
+// deferred message is left without a pointer. Two consumers take turns in every order, too.
 
 #include <doctest/doctest.h>
 
@@ -36,15 +35,15 @@ using waybill::testing::choices;
 enum class flaw {
     none,
     pointer_first,         // completes the pointer, then the original
-    lost_lock_is_gone,     // takes "your lock has run out" for "there is no such message"
-    failed_fetch_is_gone,  // the same for an original that cannot be fetched now
+    lost_lock_is_gone,     // treats an expired lock as a missing message
+    failed_fetch_is_gone,  // treats an original that cannot be fetched now as missing
     defer_first,           // defers the original, then schedules its pointer
-    due_at_once,           // schedules the pointer for a time at which the original is still locked
+    due_at_once,           // schedules the pointer while the original is still locked
 };
 
 constexpr std::int64_t lock_lasts = 6;
 
-// What a broker keeps: messages, and pointers that come when they are due.
+// The state of a broker: messages, and pointers with a due time.
 struct broker {
     enum class state { active, deferred, done, dead };
     struct message {
@@ -53,8 +52,8 @@ struct broker {
         std::uint64_t lock = 0;
         int effects = 0;
         bool hopeless = false;
-        std::int64_t due = 0;       // of a pointer
-        std::size_t original = 0;   // of a pointer
+        std::int64_t due = 0;       // for a pointer
+        std::size_t original = 0;   // for a pointer
     };
     std::vector<message> messages;
     std::vector<message> pointers;
@@ -109,7 +108,7 @@ public:
         for (who_ = 0; who_ != x.consumers; ++who_) start();
     }
 
-    // What is wrong; empty where nothing is.
+    // Returns the first broken rule, or an empty text.
     std::string wrong()
     {
         for (int steps = 0; !over(); ++steps) {
@@ -131,7 +130,7 @@ public:
 private:
     struct held {
         bool pair = false;
-        std::size_t at = 0;  // of the message, or of the pointer
+        std::size_t at = 0;  // the index of the message or of the pointer
         std::uint64_t lock = 0;
         std::uint64_t original_lock = 0;
     };
@@ -146,7 +145,7 @@ private:
     [[nodiscard]] waybill::receive_planner& in() { return all_of_them_[who_].in; }
     [[nodiscard]] std::map<std::uint64_t, held>& has() { return all_of_them_[who_].has; }
 
-    // Chooses one of those who have something to do. Where none has, time passes instead.
+    // Chooses a consumer that has something to do. If none has, time passes.
     bool turn()
     {
         std::vector<std::size_t> ready;
@@ -173,7 +172,8 @@ private:
     {
         waybill::receive_planner::config o;
         o.max_in_flight = extent_.at_once;
-        o.pause = duration::seconds(extent_.consumers == 1 ? 2 : lock_lasts + 1);  // fewer orders
+        // long pauses give fewer orders
+        o.pause = duration::seconds(extent_.consumers == 1 ? 2 : lock_lasts + 1);
         o.breaker = {.failure_ratio = 0.5,
                      .minimum_throughput = 2,
                      .timeout = duration::seconds(30),
@@ -207,7 +207,7 @@ private:
         if (in().in_hand() > extent_.at_once) wrong_ = "has too much in hand";
     }
 
-    // Between two calls of one consumer the other may do something.
+    // Between two calls of one consumer, the other may make some.
     void let_others()
     {
         if (extent_.consumers == 1 || between_) return;
@@ -233,7 +233,7 @@ private:
         return f;
     }
 
-    // Does `what` at the broker, unless this is not to be. True if the caller hears the answer.
+    // Does `what` at the broker, unless the call fails. Returns true if the caller gets the answer.
     template <class F>
     bool call(F what)
     {
@@ -340,7 +340,7 @@ private:
                 now());
     }
 
-    // A fresh message is deferred; an original is deferred as it is, and only has a new pointer.
+    // A fresh message is deferred. An original stays deferred and gets a new pointer.
     bool defer(std::size_t at, const held& h)
     {
         const auto schedule = [&] {

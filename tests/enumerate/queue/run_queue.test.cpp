@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every placement of at most three faults, or ends of the process, over the calls of run_queue; in
-// brief of at most two.
+// Every placement of at most three faults or ends of the process over the calls of run_queue. In
+// brief runs, of at most two.
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ constexpr injected_fault all[] = {injected_fault::none, injected_fault::fails,
 template <queue_deferral D>
 using queue_with = memory_queue<manual_environment, D>;
 
-// Like SQS: defers by itself, and each delivery counts. With a circuit breaker, run_queue keeps a
+// Like SQS: deferral by time, and each delivery counts. With a circuit breaker, run_queue keeps a
 // message in an outage from its second delivery on.
 struct counted_queue : private queue_with<queue_deferral::by_time> {
     using base = queue_with<queue_deferral::by_time>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// All ways in which the settling of three messages can go: their kinds and locks, how long a call
-// takes, and how it ends for each of them. settle_audit holds every step against a naive book; here
-// it is also seen that it ends, and machines that are wrong in one way each are caught.
+// Settles three messages in all combinations of kinds, locks, durations of the calls and outcomes
+// of each message. settle_audit compares every step with a naive model. This test also checks that
+// it ends, and that mutants with one mistake each are caught.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ using waybill::settle_batches;
 using waybill::steady_time;
 using waybill::testing::choices;
 
-// Machines that are wrong in one way each.
+// Machines with one mistake each.
 
 struct partial_is_done : settle_batches {
     using settle_batches::on;
@@ -104,7 +104,7 @@ struct tries_too_often : settle_batches {
     }
 };
 
-// In the order of their decisions, as if all locks were equal.
+// A mutant: settles in the order of the decisions and ignores the locks.
 struct first_decided_first : settle_batches {
     explicit first_decided_first(waybill::settle_batches::config p)
         : settle_batches(all(p)), most(p.items)
@@ -126,7 +126,7 @@ struct first_decided_first : settle_batches {
     std::uint64_t most;
 };
 
-// An answer that comes twice is taken for the answer to the next call.
+// A mutant: takes a repeated answer as the answer to the next call.
 struct repeats_count : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Every sequence of a few things that can happen to a small circuit_breaker: calls that begin, end
-// in each way, end twice, end too late or never; time that passes a little, to the next change,
-// far, and back; somebody who forces the circuit breaker closed or open. After each step its
-// promises are checked by what a user sees, and a circuit breaker that makes a mistake others make
-// is found out.
+// Every sequence of a few moves of a small circuit_breaker. Calls begin, end with each kind, end
+// twice, end too late or never. Time passes by a little, to the next change, by a lot, or
+// backwards. The circuit breaker is forced closed or open. After each step its guarantees are
+// checked through its public queries. Circuit breakers with the mistakes of other implementations
+// must be caught.
 
 #include <doctest/doctest.h>
 
@@ -72,8 +72,8 @@ struct simulation {
     steady_time latest = now;
     std::array<call, 8> calls{};
     std::size_t given = 0;
-    std::uint64_t answered = 0;     // probes, in this generation
-    std::uint64_t generation = 1;   // of `answered`
+    std::uint64_t answered = 0;     // probes with a result, in this generation
+    std::uint64_t generation = 1;   // the generation of `answered`
     bool any_failed = false;
     bool was_held = false;
 
@@ -83,7 +83,7 @@ struct simulation {
     }
 };
 
-// Time and success alone lead to a circuit breaker that flows.
+// Returns true if time and successful calls alone close the circuit breaker.
 template <class Valve>
 bool comes_to_flow(Valve v, steady_time now)
 {
@@ -115,7 +115,7 @@ public:
     }
 
     std::uint64_t sequences = 0;
-    std::string broken;  // what, and after which moves; the first that was found
+    std::string broken;  // the first broken rule
     std::string moves;
 
 private:
@@ -128,7 +128,7 @@ private:
         for (int m = 0; m != static_cast<int>(move::count_) && broken.empty(); ++m) {
             path_[static_cast<std::size_t>(level)] = m;
             simulation<Valve> next = w;
-            if (!make(next, static_cast<move>(m))) continue;  // nothing that it could be done to
+            if (!make(next, static_cast<move>(m))) continue;  // not possible in this state
             check(next, level);
             if (broken.empty()) go(next, level + 1);
         }
@@ -189,7 +189,7 @@ private:
             break;
         }
         if (n == w.given) return false;
-        if (!from_the_first && first_open(w) == n) return false;  // it is the same
+        if (!from_the_first && first_open(w) == n) return false;  // the same call
         tell(w, n, how);
         w.calls[n].reported = true;
         return true;
@@ -232,7 +232,7 @@ private:
         if (w.generation != before.generation) w.answered = 0;
         w.generation = before.generation;
         if (said) ++w.answered;
-        // A ramp of two steps: one, and two more.
+        // A ramp of two steps: one probe, then two more.
         if (w.look().state == circuit_breaker::circuit_state::closed && w.answered != 3) {
             wrong("flows though too few probes were answered");
         }
@@ -272,7 +272,7 @@ private:
         }
     }
 
-    // Steps of 1, 2, 3, 3 ...; of the present one those that are back and those that are out.
+    // Steps of 1, 2, 3, 3 ... probes. The current step has probes with a result and open ones.
     void probes(const simulation<Valve>& w, const seen& s)
     {
         std::uint64_t rest = w.generation == s.generation ? w.answered : 0;
@@ -327,7 +327,7 @@ TEST_CASE("circuit breaker: holds its promises after every sequence of moves")
 
 std::string with(const char* what, breaker_mistake m)
 {
-    // One failure shuts it, so that what is wrong shows after few moves.
+    // One failure opens it, so that mistakes show after few moves.
     waybill::circuit_breaker::config o = options;
     o.consecutive_failures = 1;
     return enumerate(what, naive_breaker(o, most, m), 6);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// All rules of up to three comparisons of two metrics, against what can be true at once: the
-// metrics are put on every threshold, and on both sides of each.
+// All rules of up to three comparisons of two metrics. The expected result comes from all places of
+// the metrics: on every threshold, and on both sides of each.
 
 #include <array>
 #include <cstddef>
@@ -35,7 +35,7 @@ struct leaf {
     bool is_above() const { return how == relation::above || how == relation::at_least; }
 };
 
-// At the threshold itself both sides count: a metric that stands there goes to and fro.
+// The threshold itself is on both sides: a metric at it goes to and fro.
 places where(const leaf& l, bool fails)
 {
     places at = 0;
@@ -49,7 +49,7 @@ places where(const leaf& l, bool fails)
     return at;
 }
 
-// A way in which a rule can hold: where, and which metrics it bounds from which side.
+// A conjunction of a rule: the places where it holds, and the bounds that it sets on the metrics.
 struct term {
     places at = ~places{0};
     std::array<bool, 4> bounds{};  // a from below, a from above, b from below, b from above

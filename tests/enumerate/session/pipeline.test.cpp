@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Every fault at every call of a pipeline, for every way in which the steps can turn out.
+// Every fault at every call of a pipeline, for every outcome of the steps.
 //
-// The simulation that is run is in pipeline_simulation.hpp; WAYBILL_REPLAY=<line> in the environment runs
-// just the one schedule of that line and tells what happened. The same enumeration runs over
-// processes that are wrong in one way each, and has to catch them.
+// The simulation is in pipeline_simulation.hpp. WAYBILL_REPLAY=<line> in the environment runs only
+// the schedule of that line and prints its steps. The same enumeration runs over processes with one
+// mistake each, and must catch them.
 
 #include <cstdint>
 #include <cstdio>

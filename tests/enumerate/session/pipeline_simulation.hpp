@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline_simulation: a broker with sessions, their states and letters, and processes that take
-// steps, die, lose their locks, and come back.
+// pipeline_simulation: a broker with sessions, their states and letters, and processes that run
+// steps, die, lose their locks and restart.
 //
-// How the steps turn out and what goes wrong is all chosen by one choice vector, so a run that
-// breaks a promise is one printed line. A process is process_step over a pipeline; it can be made
-// wrong in one way.
+// One choice vector selects the outcomes of the steps and the faults. So a run that breaks a rule
+// is one printed line. A process is process_step over a pipeline. It can have one mistake.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_SIMULATION_HPP
 #define WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_SIMULATION_HPP
@@ -55,24 +54,24 @@ inline constexpr outcome of_all[] = {outcome::ok,
                                      outcome::infrastructure_once,
                                      outcome::deadly};
 
-// What is tried out.
+// The size of an enumeration.
 struct extent {
     pipeline_policy::pipeline_mode mode;
     std::uint32_t steps;
     std::uint32_t faults;
     std::span<const outcome> outcomes;
     std::uint32_t sessions = 1;
-    bool overtaken = false;   // a holder may pause for so long that another one does its work
-    bool corrupt = false;     // what is stored may rot
-    bool refused = false;     // a state or a letter may be refused, as it is, for ever
-    bool uncounted = false;   // the broker counts no deliveries, and parks nothing
-    bool pauses = false;      // the process may die or stop, or lose its lock, while it waits
+    bool overtaken = false;   // a holder may pause until another one has done its work
+    bool corrupt = false;     // a stored state may become unreadable
+    bool refused = false;     // the store may refuse a state or a letter permanently
+    bool uncounted = false;   // the broker counts no deliveries and dead-letters no message
+    bool pauses = false;      // the process may die, stop or lose its lock during a pause
     std::uint32_t shift = 0;  // the number of steps done in the session that this one continues
-    bool open = false;        // only the last step says how many there are
+    bool open = false;        // only the last step has the total
     bool by_arrival = false;  // no step has a number, and the last one is marked
 };
 
-// A process that is wrong in one way.
+// A process with one mistake.
 enum class wrong : std::uint8_t {
     nothing,
     clear_before_complete,
@@ -89,11 +88,11 @@ enum class wrong : std::uint8_t {
     store_fault_is_step_fault,
     deliveries_ignored,
     never_cleared,
-    every_step_is_new,  // what is done already runs again
+    every_step_is_new,  // a step that is done runs again
     cause_not_named,
     parked_and_run,     // the step after a failure is run and dead-lettered
-    charged_in_pauses,  // a try is saved before its pause, and not before it begins
-    first_forgotten,    // a session that continues another one is taken to begin at step 1
+    charged_in_pauses,  // a try is saved before its pause instead of before its start
+    first_forgotten,    // a session that continues another one is treated as if it began at step 1
     arrival_forgotten,  // a message delivered again is numbered as a new one
     arrival_not_saved,  // the number of a message after a failure is not saved
 };
@@ -109,33 +108,33 @@ struct message {
     std::uint64_t step;
     std::uint64_t sequence;
     outcome how = outcome::ok;
-    std::uint32_t counted = 0;  // deliveries that counted and have not ended it
+    std::uint32_t counted = 0;  // counted deliveries that did not complete it
     bool complete = false;
-    bool at_broker = false;  // in its own dead-letter queue
+    bool at_broker = false;  // in the broker's own dead-letter queue
     std::uint32_t effects = 0;
     std::uint32_t runs = 0;
-    bool refused = false;       // the state that it would leave was
-    std::uint32_t unended = 0;  // deliveries that have not ended it, counted or not
-    std::uint32_t begun = 0;    // tries, as far as the process that made them could know
+    bool refused = false;       // the state after this step was refused
+    std::uint32_t unended = 0;  // deliveries that did not complete it, counted or not
+    std::uint32_t begun = 0;    // tries, as far as their process could know
     std::optional<letter> parked{};
 };
 
 struct session {
     std::array<message, 6> messages{};
-    std::uint64_t token = 0;  // of the lock; 0 for none
+    std::uint64_t token = 0;  // of the lock; 0: not locked
     std::optional<session_progress> state{};
-    std::uint64_t version = 0;  // of the state, counted over all that were
+    std::uint64_t version = 0;  // of the state, counted over all of its lives
     bool corrupt = false;
     bool leftover_excused = false;
     std::uint64_t ran_up_to = 0;
-    std::uint64_t done = 0;  // as the state has ever said
+    std::uint64_t done = 0;  // the highest number in a state so far
 };
 
-// One process with one session in hand.
+// One process that holds one session.
 struct holder {
     std::uint64_t token = 0;
     bool alive = true;
-    std::optional<std::uint64_t> version{};  // of the state, as it was loaded or written
+    std::optional<std::uint64_t> version{};  // of the state, as loaded or written
     message* hand = nullptr;
     const waybill::pipeline* pipe = nullptr;
     std::uint64_t numbered() const { return pipe->message().step; }
@@ -167,14 +166,14 @@ public:
                 message& m = sessions_[s].messages[i];
                 m.step = i + 1;
                 m.sequence = 100 * (s + 1) + i;
-                // The second session is to be left alone by what happens in the first.
+                // The second session must not change because of the first.
                 if (s == 0)
                     m.how = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];
             }
         }
     }
 
-    /// What was broken first, or nothing.
+    /// Returns the first broken rule, or nothing.
     std::string run()
     {
         for (std::uint32_t round = 0; round != 40; ++round) {
@@ -220,7 +219,7 @@ private:
         return nullptr;
     }
 
-    /// The delivery of this message has ended in a way that the broker counts.
+    /// The delivery of this message has ended and counts at the broker.
     void count(session& s, message* m, bool by_fault)
     {
         if (!m || m->complete || m->at_broker) return;
@@ -251,7 +250,7 @@ private:
         count(s, h.hand, by_fault);
     }
 
-    // -- what goes wrong
+    // -- the faults
 
     injected_fault injected_fault_at(session& s, holder& h, call at)
     {
@@ -288,14 +287,14 @@ private:
                 "lock lost", "overtaken",   "rots",       "refused for ever"};
             tell(std::string("   injected_fault: ") + names[static_cast<std::size_t>(m)]);
         }
-        // Whether the save was the one before a try is not known here; it may have been.
+        // This may have been the save before a try; it is not known here.
         if (at == call::save && h.hand) ++h.hand->begun;
         const bool at_the_end = h.hand && h.hand->step == extent_.steps;
         if (at_the_end && (at == call::complete || at == call::clear)) s.leftover_excused = true;
         return m;
     }
 
-    /// One call: `apply` answers whether it was taken at all, under the lock or the version.
+    /// One call. `apply` returns false if the lock or the version has changed.
     template <class Apply>
     fault io(session& s, holder& h, call at, Apply apply)
     {
@@ -318,7 +317,7 @@ private:
                 return waybill::permanent("refused");
             case injected_fault::lock_lost: lose_lock(s, h); break;
             case injected_fault::overtaken: overtake(s, h); break;
-            case injected_fault::rots:  // whatever has spoilt it has written it
+            case injected_fault::rots:  // the writer that damaged it has changed the version
                 s.corrupt = true;
                 ++s.version;
                 s.leftover_excused = true;
@@ -335,7 +334,7 @@ private:
         return {};
     }
 
-    /// Another holder does some of the work meanwhile, or all of it.
+    /// Meanwhile another holder does some or all of the work.
     void overtake(session& s, holder& h)
     {
         lose_lock(s, h);
@@ -485,7 +484,7 @@ private:
 
     void may_run(session& s, holder& h)
     {
-        if (!locked(s, h)) return;  // it was overtaken, and does not know yet
+        if (!locked(s, h)) return;  // overtaken, and not aware of it yet
         if (s.corrupt) breaks("a step runs, and the state of its session cannot be read");
         if (h.hand->complete) breaks("a step runs whose message is complete");
         if (!s.state) return;
@@ -501,7 +500,7 @@ private:
         const fault f = io(s, h, call::execute, [&] {
             may_run(s, h);
             first = m.runs++ == 0;
-            // An effect stands for what a handler that ends well has done.
+            // The effect is that of a successful handler.
             const bool works = m.how == outcome::ok ||
                                (!first && m.how == outcome::transient_once) ||
                                (!first && m.how == outcome::infrastructure_once);
@@ -523,7 +522,7 @@ private:
         return {};
     }
 
-    /// It may end before its time: where that is a fault, the process is asked to stop.
+    /// If a fault ends the pause early, the process is asked to stop.
     fault wait(session& s, holder& h, waybill::wait_until a, const session_progress& p)
     {
         if (wrong_ == wrong::charged_in_pauses && locked(s, h)) (void)write_state(s, h, &p);
@@ -561,7 +560,7 @@ private:
         [[nodiscard]] static double random() { return 0.5; }
     };
 
-    /// One holding of a session, for so many messages at most.
+    /// One lock of a session, for at most `messages` messages.
     void hold(session& s, std::uint32_t messages)
     {
         holder h;
@@ -607,7 +606,7 @@ private:
                     if (locked(s, h)) s.token = 0;
                     if (give_back_counts_ && h.alive) count_given_back(s, h);
                     if (native_ && now_ < a.until)
-                        now_ = a.until;  // the other one has no such broker
+                        now_ = a.until;  // only such a broker delays the redelivery
                 },
                 [&](waybill::wait_until a) { return wait(s, h, a, pipe.progress()); });
             if (told_) tell("-> " + std::string(name(end)));
@@ -617,7 +616,8 @@ private:
         if (h.alive && locked(s, h)) s.token = 0;
     }
 
-    /// Where giving back counts, a fault that was injected is what led to it, or the step itself.
+    /// If giving back counts as a delivery, its reason must be an injected fault or the step
+    /// itself.
     void count_given_back(session& s, holder& h)
     {
         const bool by_step = h.hand && (h.hand->how == outcome::infrastructure_once ||
@@ -636,7 +636,7 @@ private:
             breaks("reported as parked, and there is no letter");
     }
 
-    // -- in the end
+    // -- the end
 
     std::string finished()
     {
@@ -670,7 +670,7 @@ private:
     void check_letter(const session& s, const message& m, const message& first)
     {
         const letter& l = *m.parked;
-        // Only what the broker takes itself may shift the numbers by arrival.
+        // Only messages that the broker dead-letters may shift the numbers by arrival.
         const bool shifted = extent_.by_arrival && (first.at_broker || s.corrupt);
         if (l.step != m.step + extent_.shift && !shifted)
             breaks("a letter has another number than its message");
@@ -680,7 +680,7 @@ private:
         if (s.corrupt && l.reason == dead_letter_reason::unreadable) return;
         if (m.refused && l.reason == dead_letter_reason::failed && l.cause == m.sequence) return;
         if (stops && &m != &first) {
-            // What the broker took itself is found as a gap by the next one.
+            // A message that the broker dead-lettered is a gap for the next step.
             const bool gap =
                 l.reason == dead_letter_reason::gap && first.at_broker && l.cause == m.sequence;
             if (!gap && l.reason != dead_letter_reason::session_failed)
@@ -695,7 +695,7 @@ private:
         if (l.reason == dead_letter_reason::exhausted && l.tries > m.begun)
             breaks("a letter counts tries that never began");
         if (extent_.uncounted && l.reason == dead_letter_reason::exhausted && l.tries == 2) {
-            // Tries are those that failed, and those that nobody has heard of again.
+            // Failed tries, and tries without a result.
             const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2
                                          : m.how == outcome::transient_once   ? 1
                                                                               : 0;
@@ -729,7 +729,7 @@ private:
     std::vector<session> sessions_;
     waybill::pipeline_policy policy_;
     bool give_back_counts_ = false;
-    bool native_ = true;  // the state is under the lock, and has no versions
+    bool native_ = true;  // the state is under the session lock and has no versions
     steady_time now_ = steady_time::at(duration::seconds(1));
     std::uint64_t tokens_ = 0;
     std::string broken_;
@@ -757,8 +757,7 @@ inline verdict enumerate(const char* what, const extent& x, wrong w = wrong::not
     return v;
 }
 
-/// The pipeline breaks nothing, in so many schedules at least. No two of an enumeration are the
-/// same.
+/// The pipeline breaks no rule, in at least `at_least` different schedules.
 inline void holds(const char* what, const extent& x, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, x);
@@ -766,7 +765,7 @@ inline void holds(const char* what, const extent& x, std::uint64_t at_least)
     if (!tests_support::brief) CHECK(v.schedules >= at_least);
 }
 
-/// A wrong process is caught, by the rule that it breaks; and its line replays to the same end.
+/// The mutant must break this rule, and its line must replay to the same end.
 inline void is_caught(const char* what, const extent& x, wrong w, const char* rule)
 {
     const verdict v = enumerate(what, x, w);
@@ -787,7 +786,7 @@ inline void is_caught(const char* what, const extent& x, wrong w, const char* ru
     CHECK(again->line() == v.line);
 }
 
-/// Runs just the schedule of the line in WAYBILL_REPLAY, in each extent that it is a schedule of.
+/// Runs only the schedule of the line in WAYBILL_REPLAY, in each extent that has such a schedule.
 inline void replay(std::initializer_list<const extent*> extents, wrong w = wrong::nothing)
 {
     const char* line = std::getenv("WAYBILL_REPLAY");

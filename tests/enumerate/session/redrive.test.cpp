@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Every fault at every call of a redrive, and of a drain, while a consumer works beside it.
+// Every fault at every call of a redrive and of a drain, with a concurrent consumer.
 //
-// The simulation that is run is in redrive_simulation.hpp; WAYBILL_REPLAY=<line> in the environment runs just
-// the one schedule of that line and tells what happened. The same enumeration runs over redrives
-// that are wrong in one way each, and has to catch them.
+// The simulation is in redrive_simulation.hpp. WAYBILL_REPLAY=<line> in the environment runs only
+// the schedule of that line and prints its steps. The same enumeration runs over redrives with one
+// mistake each, and must catch them.
 
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,7 @@ using waybill::testing::choices;
 
 constexpr bool brief = tests_support::brief;
 
-// Steps, faults, letters an action.
+// Steps, faults, and letters an action.
 const extent all_fates{.steps = brief ? 2U : 3U, .faults = 0, .chunk = 2};
 const extent all_fates_and_a_fault{.steps = brief ? 1U : 2U, .faults = 1, .chunk = 2};
 const extent one_fault{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates};
@@ -70,7 +70,7 @@ void holds(const char* what, const extent& x, std::uint64_t at_least)
     if (!brief) CHECK(v.schedules >= at_least);
 }
 
-// And for the right reason.
+// The mutant must break this rule.
 void is_caught(const char* what, wrong w, const std::string& rule, const extent& x = for_mutants)
 {
     const verdict v = enumerate(what, x, w);
@@ -99,7 +99,7 @@ TEST_CASE("redrive: each step takes effect once and in order, and nothing is lef
 
 TEST_CASE("redrive: a broker that does not drop repeated ids has each message at least once")
 {
-    // Then a message comes twice: what is sent again is new to such a broker.
+    // A message that is sent again is new to such a broker, so it arrives twice.
     CHECK(enumerate("a broker that forgets ids", forgetful).rule == "a message is twice in a new session");
 }
 

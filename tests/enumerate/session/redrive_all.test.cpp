@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Each call of redrive_all fails, takes effect without confirmation, or is the last one of its
-// process, in all combinations of up to three such faults. In the end each message was sent once, in
-// order and as without faults. Only a message whose outcome was unknown was sent again.
+// process, in all combinations of up to three such faults. In the end each message was sent once,
+// in order and as without faults. Only a message whose outcome was unknown was sent again.
 
 #include <waybill/session/redrive_all.hpp>
 
@@ -57,7 +57,7 @@ struct process {
         if (f != fate::ok) --faults_left;
         return f;
     }
-    // Performs `f` as its fate is.
+    // Performs `f` with the injected fault.
     template <class F>
     fault call(F&& f)
     {
@@ -96,7 +96,8 @@ struct faulty_table {
     {
         return p.call([&] { return w == wrong::marks_nothing ? fault{} : inner.mark(l); });
     }
-    // Row by row from the last one on, unless it has `at_once`: the process may end between two.
+    // Removes row by row from the last one on, so that the process may end between two. With
+    // `at_once`, all in one call.
     fault remove(std::span<const pipeline_dead_letter> l)
     {
         if (l.size() <= at_once) return p.call([&] { return inner.remove(l); });
@@ -114,7 +115,7 @@ struct environment : waybill::testing::manual_environment {
     bool stop_requested() const { return *dead; }
 };
 
-// A message as the queue has it.
+// A message in the queue.
 struct sent {
     waybill::step_properties properties;
     waybill::step_properties::origin origin;
@@ -176,7 +177,7 @@ memory_table table_of(content c)
 }
 
 struct result {
-    std::vector<sent> all;     // as the queue got them
+    std::vector<sent> all;     // in the order of the queue
     memory_table left;
     std::uint64_t in_doubt = 0;
     std::uint32_t deaths = 0;
@@ -213,7 +214,7 @@ result run(content c, std::uint64_t at_once, wrong w, choices& picks, std::uint3
     return r;
 }
 
-// What is wrong, or nothing. `expected` is the result without faults.
+// Returns the first broken rule, or nothing. `expected` is the result without faults.
 std::string broken(const result& r, const result& expected)
 {
     if (!r.finished) return "not finished";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The machine of a redrive over all small plans, with all answers: which letters it sends, marks
-// and removes, and in which order. What that order is good for is shown by redrive.test.cpp.
+// The machine of a redrive over all small plans, with all answers: the letters that it sends, marks
+// and removes, and their order. redrive.test.cpp shows why this order matters.
 
 #include <waybill/session/redrive.hpp>
 
@@ -30,8 +30,8 @@ using sessions_marked = waybill::redrive::sessions_marked;
 using waybill::steady_time;
 using waybill::testing::choices;
 
-// Up to three sessions of up to three letters, each sent before or not, marked or not, kept or not;
-// the answers are full, in part, nothing, or never.
+// Up to three sessions of up to three letters. Each was sent or not, marked or not, kept or not.
+// The answers are complete, partial, empty or missing.
 std::string run(choices& c)
 {
     redrive_plan plan;

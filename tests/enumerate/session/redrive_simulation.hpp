@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_simulation: a session queue, a table of letters, a consumer, and somebody who redrives.
+// redrive_simulation: a session queue, a table of letters, a consumer, and redrives.
 //
-// The queue is a session queue as Service Bus has it: messages of a session in order, numbers of
-// its own, repeated message ids dropped, dead letters of its own. The consumer is waybill's
-// pipeline without faults, which are tried out elsewhere. Who redrives reads all letters, plans,
-// sends and removes, and each of his calls can fail, be applied and not be confirmed, be applied in
-// part, or be the last thing that his process does. Between his calls the consumer works, or does
-// not, and drained is at some time. What goes which way is all chosen by one choice vector.
+// The session queue is like Service Bus: messages of a session in order, its own sequence numbers,
+// repeated message ids dropped, its own dead letters. The consumer is waybill's pipeline without
+// faults; other enumerations have those. A redrive reads all letters, plans, sends and removes.
+// Each of its calls can fail, be applied without confirmation, be applied in part, or end the
+// process. Between the calls the consumer may work. At some time the dead-letter queue is drained.
+// One choice vector selects all of this.
 //
-// In the end each step has taken effect once and in order, and nothing is left anywhere. Each step
-// finds in its session's state what those before it have left there, also in a session that came
-// back.
+// In the end each step has taken effect once and in order, and no message, letter or dead letter is
+// left. Each step finds in the state of its session the marks of all earlier steps, also after a
+// redrive.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_SIMULATION_HPP
 #define WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_SIMULATION_HPP
@@ -46,14 +46,15 @@ using waybill::fault_kind;
 using waybill::pipeline_dead_letter;
 using waybill::testing::choices;
 
-// How a step turns out in each session that it comes in.
+// The outcome of a step in each session that contains it.
 enum class fate : std::uint8_t {
     ok,
     fails_once,
     fails_twice,
-    broker_parks,  // before anybody sees it, once
+    broker_parks,  // once, before the consumer gets it
     fails_then_broker_parks,
-    // once; who saved that dies in the last delivery, and the broker parks it
+    // Once. The process that saved the failure dies in the last delivery, and the broker
+    // dead-letters it.
     fails_without_letter,
 };
 
@@ -68,21 +69,21 @@ inline constexpr fate plain_fates[] = {fate::ok, fate::fails_once, fate::broker_
 enum class wrong : std::uint8_t {
     nothing,
     nothing_by_hand,
-    random_session,  // each redrive has another new session
+    random_session,  // each redrive uses a different new session
     random_message_ids,
     removes_before_it_sends,
-    removes_each_piece,  // of a session that is sent in several
+    removes_each_piece,  // of a session that is sent in several pieces
     removes_the_first_first,
     marks_too_few,          // the plan has `removed_at_once`, but the table removes in parts
-    marks_nothing,          // how far a session was sent is not written down
-    first_of_what_is_left,  // the new session begins with the first letter that is there
+    marks_nothing,          // the sent part of a session is not stored
+    first_of_what_is_left,  // the new session begins with the first remaining letter
     takes_silence_for_yes,
     takes_a_part_for_all,
     sends_the_last_first,
     drain_completes_first,
-    drains_over_marks,    // what is drained again replaces a letter that is there
-    marks_blindly,        // a mark is written over what is there, or is not there any more
-    forgets_the_state,    // the state that a session stopped with is not sent
+    drains_over_marks,    // a letter that is drained again replaces the stored one
+    marks_blindly,        // a mark overwrites changed letters and inserts missing ones
+    forgets_the_state,    // the last state of a stopped session is not sent
     lags_with_the_state,  // the state is the one before the last that was saved
     only_causes_have_it,  // the letter of a last step that did not stop its session has no state
     takes_any_state,      // that of a letter before what a session that did nothing came with
@@ -90,17 +91,17 @@ enum class wrong : std::uint8_t {
 
 struct extent {
     std::uint32_t steps = 3;
-    std::uint32_t jobs = 1;  // "s" and "t", of so many steps each
+    std::uint32_t jobs = 1;  // jobs "s" and "t", with `steps` steps each
     std::uint32_t faults = 1;
     std::uint32_t chunk = 2;
     std::span<const fate> fates = all_fates;
     bool drops_repeated = true;
-    bool removes_at_once = false;   // all letters of a session or none, and the plan knows it
-    std::uint32_t free_rounds = 2;  // then all is drained and consumed before each redrive
+    bool removes_at_once = false;   // all letters of a session or none; the plan relies on it
+    std::uint32_t free_rounds = 2;  // after them, all is drained and consumed before each redrive
     bool alone = false;             // steps are independent: each fails alone, in any order
-    bool two = false;               // two of them redrive: one takes turns with the other
-    bool grows = false;  // more is parked between the beginning of one and that of the other
-    // the sender knows how many steps there are; else only the last one says
+    bool two = false;               // two redrives at the same time, in turns
+    bool grows = false;  // more letters are written between the starts of the two redrives
+    // the sender knows the total; else only the last step has it
     bool totals = true;
 };
 
@@ -129,7 +130,7 @@ public:
         }
     }
 
-    /// What was broken first, or nothing.
+    /// Returns the first broken rule, or nothing.
     std::string run()
     {
         while (!queue_.empty() && choices_.pick(2) == 0) consume_one();
@@ -185,7 +186,7 @@ private:
     };
     struct job_done {
         std::vector<step_of_job> steps;
-        std::uint64_t effects = 0;  // the last step, or a bit for each where they are alone
+        std::uint64_t effects = 0;  // the last step; if steps are independent, a bit for each
     };
     [[nodiscard]] job_done& job_of(const message& m)
     {
@@ -233,7 +234,7 @@ private:
         waybill::pipeline_policy policy;
         if (extent_.alone) policy.mode = waybill::pipeline_policy::pipeline_mode::independent;
         waybill::pipeline pipe(policy);
-        std::string memory;  // a mark, as no state is without bytes, and the steps that are done
+        std::string memory;  // a mark, since no state is empty, and the completed steps
         bool received = false;
         bool over = false;
         while (!over && !pipe.over()) {
@@ -356,9 +357,9 @@ private:
         letters_[{l.properties.session, l.sequence}] = std::move(l);
     }
 
-    // --------------------------------------------------------------------------- who drains
+    // --------------------------------------------------------------------------- the drain
 
-    // 0: all is well.
+    // 0: no fault.
     std::uint32_t injected_fault(std::uint32_t kinds)
     {
         if (left_ == 0) return 0;
@@ -414,11 +415,11 @@ private:
                     },
                     [](waybill::idle) {});
             }
-            if (dead) return;  // the message comes again when its lock has run out
+            if (dead) return;  // the message is delivered again when its lock has expired
         }
     }
 
-    // -------------------------------------------------------------------------- who redrives
+    // ------------------------------------------------------------------------- the redrive
 
     enum redrive_injected_fault : std::uint32_t {
         refused = 1,
@@ -502,8 +503,8 @@ private:
         if (r.dead) r.run = waybill::redrive({});
     }
 
-    // Wrong orders need a hand of their own, which is right but for that: all letters in pieces,
-    // then the marks, then all are removed from behind.
+    // A manual redrive with wrong orders. Apart from its mistake: all letters in pieces, then the
+    // marks, then all letters are removed from the last one on.
     void by_hand(redriver& r)
     {
         r.run = waybill::redrive({});
@@ -625,14 +626,14 @@ private:
             if (j.effects != all)
                 broken("step " + std::to_string(j.effects + 1) + " has never taken effect");
         }
-        // What is drained once more after its session came back is held back for somebody to look
-        // at.
+        // A letter that is drained again after its session was redriven is held back for an
+        // operator.
         std::vector<pipeline_dead_letter> letters;
         for (const auto& [key, l] : letters_) letters.push_back(l);
         const bool ready = waybill::plan_redrive(letters).ready != 0;
         if (!letters_.empty() && (ready || !drained_again_))
             broken("a letter is left: " + describe(letters_.begin()->second));
-        // A state that is left is one that a sweep names.
+        // plan_sweep must list every state that is left.
         std::vector<waybill::sweep_item::swept_state> left;
         for (const auto& [session, s] : states_)
             left.push_back({session, waybill::state_read::ok, s.progress, {}});

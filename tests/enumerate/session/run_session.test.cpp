@@ -295,7 +295,7 @@ private:
         }
     }
 
-    /// `at_end` makes the effect: at once, or with the commit.
+    /// `at_end` has the effect: at once, or at the commit.
     template <class Effect>
     fault run_step(std::string& value, const pipeline::step& s, Effect at_end)
     {

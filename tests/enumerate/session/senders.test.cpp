@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// All that a sender can get wrong: every row of messages from a few, some of them good, in every
-// division among holders. Nothing fails; the numbers alone are wrong, missing, doubled or late. Or
-// what the steps call is down at times, and a message that was given back for it comes again or
-// not.
+// All mistakes of a sender: every sequence of a few messages, some of them good, in every division
+// among holders. There are no faults; the numbers are wrong, missing, doubled or late. In other
+// runs a dependency of the steps is down at times. A message that was given back for it may or may
+// not be delivered again.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ using waybill::step_facts;
 using waybill::step_outcome;
 using waybill::testing::choices;
 
-// Three steps, and what does not belong to them.
+// Three steps, and messages that do not belong to them.
 constexpr step_facts known[] = {
     {0, 1, 1, 3, false, 1},
     {0, 2, 1, 3, false, 1},
@@ -37,14 +37,14 @@ constexpr step_facts known[] = {
     // the total is not known
     {0, 2, 1, 0, false, 1},
     {0, 3, 1, 0, true, 1},
-    // of another job under this id
+    // of another job with this id
     {0, 1, 1, 2, false, 1},
     {0, 2, 1, 2, true, 1},
     {0, 4, 1, 0, false, 1},
     {0, 4, 1, 4, true, 1},  // after the last
     {0, 3, 3, 3, true, 1},
     {0, 2, 2, 3, false, 1},  // begins in the middle
-    // without step properties that can be read
+    // without readable step properties
     {0, 0, 1, 0, false, 1},
 };
 constexpr std::uint32_t kinds = sizeof known / sizeof *known;
@@ -55,12 +55,12 @@ struct simulation {
     pipeline_policy::pipeline_mode mode;
     choices& c;
     wrong what = wrong::nothing;
-    bool flaky = false;                             // what the steps call may be down
+    bool flaky = false;                             // a dependency of the steps may be down
     bool uncounted = false;                         // the broker counts no deliveries
     bool down = false;
     std::optional<session_progress> state{};
-    std::map<std::uint64_t, std::uint32_t> runs{};  // of each step
-    // there is a letter, and the state has not gone since
+    std::map<std::uint64_t, std::uint32_t> runs{};  // runs of each step
+    // a letter was written, and the state has not been removed since
     bool failed = false;
     bool letters = false;
     std::uint64_t ran_last = 0;
@@ -77,7 +77,7 @@ struct simulation {
             const bool begins = m.step == m.first;
             if (failed) breaks("a step runs and its session has failed");
             if (!begins && m.step != ran_last + 1) breaks("a step runs and the one before it has not");
-            // (One that says it begins in the middle may be a session of its own under this id.)
+            // (A step that begins in the middle may belong to a session of its own under this id.)
             const bool new_to_it = m.first == 1 && runs[m.step] == 0;
             if (begins && letters && new_to_it) breaks("a failed session begins with a step that it never had");
         }
@@ -163,7 +163,8 @@ struct simulation {
 
     std::string contradicted(const step_facts& m) const
     {
-        // By itself, or with what any other message of this enumeration may have said before.
+        // The contradiction is in the message alone, or possible with other messages of this
+        // enumeration.
         if (m.step == 0 || m.total != 3 || m.first != 1) return "perhaps";
         session_progress others;
         others.total = state ? state->total : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Every way in which some of 20 events can be done, all 2^20 of them, against std::set: where the
-// watermark is after each completion, in three orders; what is written of it, in which form, cut to
-// every budget; and what the next owner makes of that. The same with positions that are far apart,
-// for all windows of 13, and with gaps in them.
+// All 2^20 subsets of 20 events that can be done, against std::set. The watermark after each
+// completion, in three orders. The encoded bytes in each form, cut to every budget, and the state
+// that the next owner decodes. The same for all windows of 13 with distant positions, and with
+// gaps.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ using waybill::event_result;
 using waybill::tracked_event;
 using waybill::detail::tracker_form;
 
-// Fails once, with the window in which it did, and goes on: a CHECK for each would take hours.
+// Fails once, at the first broken rule, and counts the rest: one CHECK each would take hours.
 std::uint64_t wrong = 0;
 
 void must(bool holds, const char* what, std::uint64_t pattern)
@@ -40,7 +40,7 @@ void must(bool holds, const char* what, std::uint64_t pattern)
     }
 }
 
-// Events that were begun, in order, and which of them are in flight.
+// Events in the order of begin, and the ones in flight.
 struct model {
     std::optional<std::uint64_t> from;
     std::vector<std::uint64_t> begun;
@@ -73,7 +73,7 @@ prepared begun(std::optional<std::uint64_t> from, const std::vector<std::uint64_
     return p;
 }
 
-// Completes those of the pattern, in one of three orders, and compares after each.
+// Completes the events of the pattern, in one of three orders, and compares after each.
 prepared completed(const prepared& all, std::uint64_t pattern, unsigned order)
 {
     prepared p = all;
@@ -91,8 +91,8 @@ prepared completed(const prepared& all, std::uint64_t pattern, unsigned order)
     return p;
 }
 
-// What the next owner knows from the bytes, event by event. The kept ones are done before, those
-// behind `cut` and those that were in flight are begun again; in the end all are done.
+// The next owner decodes the bytes, event by event. The first `kept` completed events are known as
+// done. Events after `cut` and events in flight are begun again. In the end all are done.
 void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
                 std::uint64_t pattern)
 {
