@@ -4,8 +4,8 @@
 // WAYBILL_TESTS_BRIEF), and so is each build with an address sanitizer, where tests run about
 // thirty times as long. `tests/run all` takes the full extents once.
 //
-// sanitized: true with an address sanitizer. It looks for wrong accesses to memory, which a few
-// rounds show as well as many: the longest tests take a quarter of the brief extent.
+// sanitized: true with an address sanitizer. It finds wrong memory accesses, and a few rounds find
+// as many as a full run. So the longest tests take a quarter of the brief extent.
 
 #ifndef WAYBILL_TESTS_SUPPORT_BRIEF_HPP
 #define WAYBILL_TESTS_SUPPORT_BRIEF_HPP

@@ -19,13 +19,13 @@ namespace tests_support {
 struct verdict {
     std::uint64_t schedules = 0;
     std::uint64_t broken = 0;
-    std::string rule;  // the first that was broken, and the line that breaks it
+    std::string rule;  // the first broken rule; `line` breaks it
     std::string line;
 };
 
-/// `item_range` is called with the choices of each schedule and returns the rule that it breaks, if
-/// any. A brief run stops at the first broken schedule. Prints a line and, for a broken schedule,
-/// the value of the environment variable `replay` that runs it again.
+/// `run` is called with the choices of each schedule and returns the rule that it breaks, if any. A
+/// brief run stops at the first broken schedule. Prints one line. For a broken schedule it also
+/// prints the value of the environment variable `replay` that runs it again.
 template <class Run>
 verdict every_schedule(const char* room, const char* what, const Run& run,
                        const char* replay = "WAYBILL_REPLAY")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// golden: what stands in a file of tests/golden/. Where a form changes on purpose, the test that
-// fails shows the new text.
+// golden: the content of a file of tests/golden/. If a format changes on purpose, the failing test
+// prints the new text.
 
 #ifndef WAYBILL_TESTS_SUPPORT_GOLDEN_HPP
 #define WAYBILL_TESTS_SUPPORT_GOLDEN_HPP
@@ -13,7 +13,7 @@
 
 namespace tests_support {
 
-/// Empty if there is no such file. It is looked for beside this header.
+/// Returns an empty text if the file does not exist. The path is relative to this header.
 inline std::string golden(std::string_view name)
 {
     std::string path = __FILE__;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// naive_breaker: a circuit breaker that remembers every call and every permit in lists, and looks
-// through them again whenever it is asked. It can be given a mistake that others make.
+// naive_breaker: a circuit breaker that stores every call and every permit in lists, and reads all
+// of them for each query. It can have a mistake of other implementations.
 
 #ifndef WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
 #define WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
@@ -19,13 +19,13 @@ using waybill::circuit_breaker;
 
 enum class breaker_mistake {
     none,
-    no_generation,     // a result counts whenever it comes
-    no_deadline,       // a permit is waited for for ever
-    stampede,          // once the pause is over, all may pass
-    counts_permanent,  // a message that is at fault shuts the circuit breaker
-    counts_cancelled,  // a call that was cancelled was answered
+    no_generation,     // a result counts in any generation
+    no_deadline,       // a permit without a result never expires
+    stampede,          // after the pause, all calls may pass
+    counts_permanent,  // a permanent fault counts as a failure
+    counts_cancelled,  // a cancelled call counts as a success
     reported_twice,    // a permit may be reported again
-    one_probe,         // one success opens for all
+    one_probe,         // one success closes the circuit breaker
 };
 
 class naive_breaker {
@@ -187,7 +187,7 @@ private:
             enter(circuit_breaker::circuit_state::half_open);
     }
 
-    // The part of the period, counted from the clock's zero.
+    // The number of the tenth of the sampling duration, counted from the clock's zero.
     std::int64_t part_of(waybill::steady_time t) const
     {
         const std::int64_t w = options_.sampling_duration.count() / 10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// naive_scaler: scaling as one would write it who has room for everything: all that was ever asked
-// for and done, in whole seconds, each step by counting through all of it.
+// naive_scaler: scaling without bounds on memory. It stores all earlier requests and commands in
+// whole seconds, and each step reads all of them.
 
 #ifndef WAYBILL_TESTS_SUPPORT_NAIVE_SCALER_HPP
 #define WAYBILL_TESTS_SUPPORT_NAIVE_SCALER_HPP
@@ -21,9 +21,9 @@ struct naive_limit {
     std::int64_t per = 0;
 };
 
-/// More where "load" is above `more`, fewer where "idle" is above `fewer`, and as many as "work"
-/// needs. The first where "wake" is above `active`, and none after it was not for `zero_after`;
-/// with `wake_alone`, "idle" and "work" need none in that time, either.
+/// One instance more if "load" is above `more`, one less if "idle" is above `fewer`, and as many as
+/// "work" needs. The first instance if "wake" is above `active`. None if "wake" was not above it
+/// for `zero_after`. With `wake_alone`, "idle" and "work" must need none in that time, either.
 struct naive_policy {
     double more = 100;
     bool per_instance = false;
@@ -59,7 +59,7 @@ public:
         std::optional<std::int64_t> until{};
     };
 
-    /// As many as there are count as the answer to the command that said so.
+    /// The pending command counts as done if `instances` equals its target.
     void look(std::uint64_t instances, std::int64_t now)
     {
         if (out_ && out_->to == instances) done(now);
@@ -81,7 +81,7 @@ public:
         if (outside) {
             a.why = bounds;
             a.to = a.to < p_.lowest ? p_.lowest : a.to > p_.highest ? p_.highest : a.to;
-        } else if (n == p_.lowest && a.to < n) {  // as low as it may be
+        } else if (n == p_.lowest && a.to < n) {  // already the minimum
             return held(a, n, bounds, {});
         }
         if (a.to == n) return a;
@@ -138,7 +138,8 @@ public:
     }
     [[nodiscard]] std::size_t changes() const { return changes_.size(); }
 
-    /// How many a load asks for; and whether it is known.
+    /// True if the load of `from` instances, shared by `n`, needs more. Empty if the load is
+    /// unknown.
     [[nodiscard]] std::optional<bool> asks_for_more(const naive_metrics& m, std::uint64_t from,
                                                     std::uint64_t n) const
     {
@@ -193,7 +194,7 @@ private:
         if (p_.each && (!m.work || needs(*m.work, n) != 0)) return true;
         return p_.fewer && !(m.idle && *m.idle > *p_.fewer);
     }
-    /// The time of the first of the latest consecutive decisions that saw no need.
+    /// The time of the first of the latest consecutive decisions without any need.
     [[nodiscard]] std::int64_t idle_since(std::int64_t now) const
     {
         for (auto s = seen_.rbegin(); s != seen_.rend() && s->idle; ++s) now = s->at;

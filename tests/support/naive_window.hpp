@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// naive_window: what a sliding window promises, the long way.
+// naive_window: a naive model of a sliding window.
 //
-// Samples are in a list, every answer goes through all of them, and it is decided here what is
-// taken and what is not, from the promises alone: times are compared in 128 bits, where nothing
-// saturates, whole numbers are added up in 128 bits and floating ones in long double, or in 113
-// bits where a sum is compensated, and variances in two passes.
+// Samples are in a list, and every query reads all of them. The model decides which samples are
+// accepted, from the documented rules alone. Times are compared in 128 bits, without saturation.
+// Integers are summed in 128 bits, floating-point numbers in long double, and compensated sums in
+// 113 bits. Variances take two passes.
 
 #ifndef WAYBILL_TESTS_SUPPORT_NAIVE_WINDOW_HPP
 #define WAYBILL_TESTS_SUPPORT_NAIVE_WINDOW_HPP
@@ -43,11 +43,11 @@ public:
 
     explicit naive_window(const waybill::window_options& o) : options_(o) {}
 
-    /// Whether this is what becomes of the sample. It does become of it, then.
+    /// Applies the sample. Returns true if `told` is the right result.
     bool insert(std::int64_t at, V value, std::uint64_t weight, waybill::insert_result told)
     {
         using waybill::insert_result;
-        // Of several reasons the first counts.
+        // The first of several reasons counts.
         bool no = false;
         bool said = false;
         const auto against = [&](bool holds, insert_result why, std::uint64_t& count) {
@@ -98,7 +98,7 @@ public:
     [[nodiscard]] const waybill::window_losses& losses() const { return losses_; }
     [[nodiscard]] std::optional<std::int64_t> clock() const { return clock_; }
 
-    /// Whether no sample was pushed out that would not have left by now.
+    /// Returns true if every displaced sample would have expired by now.
     [[nodiscard]] bool complete() const
     {
         for (const std::int64_t at : out_) {
@@ -107,7 +107,7 @@ public:
         return true;
     }
 
-    /// Those that an answer is of.
+    /// The samples that a query includes.
     [[nodiscard]] std::vector<entry> seen() const
     {
         std::vector<entry> all;
@@ -132,16 +132,16 @@ private:
     waybill::window_options options_;
     std::vector<entry> kept_;
     std::optional<std::int64_t> clock_;
-    std::vector<std::int64_t> out_;  // the times of those that were pushed out
+    std::vector<std::int64_t> out_;  // the times of displaced samples
     waybill::window_losses losses_;
 };
 
-/// Why an answer is not that of these samples; empty if it is.
+/// The first field of the summary that differs from these samples; empty if none does.
 template <class Summary, class Entry>
 [[nodiscard]] std::string differs(const Summary& s, const std::vector<Entry>& all)
 {
     using V = decltype(Entry::value);
-    // How far an answer may be off: by rounding, and by what is too small to be told.
+    // The tolerance: rounding errors, and values too small for the type.
     using of_double = std::numeric_limits<double>;
     constexpr auto eps = static_cast<long double>(of_double::epsilon());
     constexpr auto tiny = static_cast<long double>((of_double::min)());
@@ -177,7 +177,7 @@ template <class Summary, class Entry>
             const auto exact = static_cast<long double>(whole);
             if (std::fabs(near - exact) > 2 * eps * std::fabs(exact)) return "approximately";
         } else if constexpr (requires { s.total.approximately(); }) {
-            // As good as in twice the digits, and then rounded once.
+            // As precise as twice the digits, rounded once.
             if (!all.empty()) {
                 precise exact = 0;
                 for (const Entry& e : all) {

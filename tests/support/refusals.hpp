@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// refusals: texts with which services refused what was too large, as people met and published them,
-// and the numbers in them. Each has the thread or file that it is from; where the service's own
-// sentence was wrapped in more, some of that is kept.
+// refusals: published texts with which services refused large items, and the numbers in them. Each
+// has its source. Some of the surrounding text is kept if the service's sentence was wrapped.
 
 #ifndef WAYBILL_TESTS_SUPPORT_REFUSALS_HPP
 #define WAYBILL_TESTS_SUPPORT_REFUSALS_HPP
@@ -34,7 +33,7 @@ constexpr waybill::wire::refusal_numbers item(std::uint64_t actual, std::uint64_
 {
     return {actual, limit, extent::item};
 }
-// Where the service does not say how large the item was.
+// For services that do not report the size of the item.
 constexpr waybill::wire::refusal_numbers item_over(std::uint64_t limit)
 {
     return {std::nullopt, limit, extent::item};
@@ -164,12 +163,12 @@ inline constexpr refusal refusals[] = {
     {refusals_detail::dialect::grpc,
      "Error: 8 RESOURCE_EXHAUSTED: Received message larger than max (2065853043 vs 67108864)",
      refusals_detail::request(2'065'853'043, 67'108'864)},
-    // From a test of Vitess, of what grpc-go says.
+    // From a test of Vitess: an error of grpc-go.
     {refusals_detail::dialect::grpc,
      "rpc error: code = ResourceExhausted desc = grpc: trying to send message larger than max "
      "(18345369 vs. 16777216)",
      refusals_detail::request(18'345'369, 16'777'216)},
-    // From a report on an archive that was too large, of what gRPC's C core says.
+    // From a report on a large archive: an error of gRPC's C core.
     {refusals_detail::dialect::grpc,
      "grpc RESOURCE_EXHAUSTED: \"CLIENT: Sent message larger than max (639180917 vs. 134217728)\"",
      refusals_detail::request(639'180'917, 134'217'728)},
@@ -232,7 +231,7 @@ inline constexpr refusal refusals[] = {
      "exception: Basic.publish: (406) PRECONDITION_FAILED - message size 179010654 is larger than "
      "configured max size 134217728",
      refusals_detail::item(179'010'654, 134'217'728)},
-    // RabbitMQ's words where the limit is its highest (rabbit_channel.erl); the number is made up.
+    // RabbitMQ's text at its highest limit (rabbit_channel.erl); the number is made up.
     {refusals_detail::dialect::rabbitmq,
      "PRECONDITION_FAILED - message size 536870913 is larger than max size 536870912",
      refusals_detail::item(536'870'913, 536'870'912)},

@@ -21,7 +21,7 @@ public:
 };
 static_assert(!waybill::detail::bulk_lease_store<row_leases>);
 
-/// Another store, seen without these calls.
+/// A view of another store without these calls.
 struct row_view {
     waybill::testing::memory_leases& rows;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Short words for tests of scaling: times in seconds, metrics that stand at one value, and the way
-// of a decision through the state.
+// Helpers for tests of scaling: times in seconds, metrics with one constant value, and a loop that
+// applies decisions to a state.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCALING_HPP
 #define WAYBILL_TESTS_SUPPORT_SCALING_HPP
@@ -21,14 +21,13 @@ namespace tests_support {
     return waybill::duration::seconds(n);
 }
 
-/// So many seconds behind a time of this century.
+/// The time `n` seconds after a fixed time of this century.
 [[nodiscard]] constexpr waybill::wall_time at(std::int64_t n)
 {
     return waybill::wall_time::at(seconds(1'700'000'000) + seconds(n));
 }
 
-/// A metric that has stood at this value, with ten points, the last of them at `last` if that is
-/// told.
+/// A reading of ten points with this value. With `last`, the time of its last point.
 [[nodiscard]] inline waybill::scaling::reading level(std::string_view metric, double value)
 {
     using enum waybill::scaling::statistic;
@@ -49,14 +48,14 @@ namespace tests_support {
 
 using readings = std::vector<waybill::scaling::reading>;
 
-/// A policy that lasts, as the rows of a decision view it.
+/// A policy with static lifetime, since the rows of a decision are views of it.
 [[nodiscard]] inline const waybill::scaling::policy& kept(waybill::scaling::policy p)
 {
     static std::list<waybill::scaling::policy> all;
     return all.emplace_back(std::move(p));
 }
 
-/// A scaler whose commands are done at once: the whole loop of a program.
+/// A scaler whose commands are applied at once: the complete loop of a program.
 template <class Policy>
 struct loop {
     Policy policy;

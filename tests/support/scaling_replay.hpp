@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// scaling_replay: two hours of a queue, minute by minute, and what is decided about it. A burst
-// comes and goes, the age of the oldest message lags behind, one metric falls silent for a while,
-// and one command fails.
+// scaling_replay: two hours of a queue, minute by minute, and the decisions about it. A burst comes
+// and goes. The age of the oldest message lags. One metric has no samples for a while, and one
+// command fails.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCALING_REPLAY_HPP
 #define WAYBILL_TESTS_SUPPORT_SCALING_REPLAY_HPP
@@ -40,8 +40,8 @@ inline sc::policy replay_policy()
     return p;
 }
 
-/// The decisions of all minutes. What `restart` makes of the state takes its place each time. The
-/// policy has to last as long as they do.
+/// The decisions of all minutes. After each minute, `restart` may replace the state. The policy
+/// must outlive the decisions.
 template <class F>
 std::vector<sc::decision> replay(const sc::policy& p, F restart)
 {

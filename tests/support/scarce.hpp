@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// scarce: memory that is used up when a test says so.
+// scarce: a limit on allocations.
 //
-// scarce_new.hpp replaces operator new; a test sets how many allocations are left.
+// scarce_new.hpp replaces operator new. A test sets the number of allocations that succeed.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCARCE_HPP
 #define WAYBILL_TESTS_SUPPORT_SCARCE_HPP
@@ -14,8 +14,8 @@ namespace tests_support::scarce {
 
 inline constexpr std::uint64_t plenty = ~std::uint64_t{0};
 inline std::uint64_t left = plenty;  // allocations that succeed
-inline bool fails_once = false;      // the first one after them fails, and the rest succeeds
-inline std::uint64_t taken = 0;      // allocations that succeeded, and their bytes
+inline bool fails_once = false;      // only the first allocation after the limit fails
+inline std::uint64_t taken = 0;  // the number of allocations that succeeded; `bytes` is their size
 inline std::uint64_t bytes = 0;
 
 /// False if this allocation must fail.
@@ -31,13 +31,13 @@ inline bool next(std::uint64_t size = 0) noexcept
     return true;
 }
 
-/// Stands for an allocation where there is none.
+/// An allocation without memory, for containers that do not allocate.
 inline void one()
 {
     if (!next()) throw std::bad_alloc();
 }
 
-/// As much as is needed, as long as this lives.
+/// Removes the limit during its lifetime.
 class pause {
 public:
     pause() noexcept : before_(left) { left = plenty; }
@@ -49,7 +49,7 @@ private:
     std::uint64_t before_;
 };
 
-/// True if f(), with so many allocations left, found none in the end. Other exceptions pass.
+/// Returns true if f() threw bad_alloc with this limit. Rethrows other exceptions.
 template <class F>
 bool fails_after(std::uint64_t allocations, F&& f)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// scarce_new: an operator new that asks scarce.hpp each time. For one translation unit of a
+// scarce_new: an operator new with the limit of scarce.hpp. Include it in one translation unit of a
 // program.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SCARCE_NEW_HPP
@@ -12,7 +12,7 @@
 
 #include <support/scarce.hpp>
 
-// Inlined, g++ would see memory of new go to free, and warn.
+// If it is inlined, g++ warns that memory of new goes to free.
 [[gnu::noinline]] void* operator new(std::size_t size)
 {
     if (!tests_support::scarce::next(size)) throw std::bad_alloc();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// send_audit: stands beside a sender, knows what really arrived, and notes every promise that
-// breaks.
+// send_audit: an observer of a sender that knows which items arrived, and records broken rules.
 //
-// It is told what was queued, what was sent and what the broker did, and never asks the sender.
+// Its input: queued items, sends and the broker's results. It never queries the sender.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SEND_AUDIT_HPP
 #define WAYBILL_TESTS_SUPPORT_SEND_AUDIT_HPP
@@ -49,7 +48,7 @@ struct audit : outcomes {
             a.away = true;
             return;
         }
-        // A number that is left out was a batch that changed before it was sent: nobody may use it.
+        // A number that is left out belongs to a batch that changed before it was sent.
         must(s.attempt - attempts.size() <= items.size() + 8,
              "attempt numbers ascend, few left out");
         while (attempts.size() < s.attempt) attempts.push_back({.open = false});
@@ -74,7 +73,7 @@ struct audit : outcomes {
         ++open;
     }
 
-    /// The sender asks for a smaller one in the place of an item.
+    /// The sender requests a smaller replacement for an item.
     void asked(const waybill::batch_sender::replace& r)
     {
         must(policy.on_too_large == waybill::send_policy::when_too_large::replace,
@@ -151,7 +150,7 @@ struct audit : outcomes {
     }
 
 private:
-    // No cut could save it, by what the policy says.
+    // True if the item is too large alone, by the limits of the policy.
     [[nodiscard]] bool large(const item& i) const
     {
         const std::uint64_t whole = waybill::detail::saturating_add(i.bytes, policy.limit.envelope);

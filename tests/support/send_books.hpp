@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// send_books: what an audit of a sender writes down: items, attempts, keys, and what is left to be
-// done.
+// send_books: the records of an audit of a sender: items, attempts, keys, and the remaining work.
 //
-// The books are a value, so that an enumeration can copy them and go two ways. What they decide by
-// is what == compares, so that ways which meet can be followed as one.
+// The books are a value, so that an enumeration can copy them and follow two paths. == compares all
+// that their decisions depend on, so that equal paths can be joined.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SEND_BOOKS_HPP
 #define WAYBILL_TESTS_SUPPORT_SEND_BOOKS_HPP
@@ -24,23 +23,23 @@ constexpr std::uint64_t none = waybill::unlimited;
 struct books {
     struct item {
         std::uint64_t bytes = 0;
-        std::size_t key = 0;         // its place among the keys
-        std::uint64_t most = none;   // items that a batch may have which begins with it
-        std::uint64_t in = none;     // the attempt that it is in
+        std::size_t key = 0;         // its index among the keys
+        std::uint64_t most = none;   // the item limit of a batch that begins with it
+        std::uint64_t in = none;     // the attempt that has it
         std::uint32_t tries = 0;
         waybill::fault_kind how = waybill::fault_kind::none;
         bool arrived = false;
-        bool maybe = false;      // it was in a batch that is unknown
-        bool anew = false;       // since then its batch was refused, or failed in part: it may be
-                                 // sent in another
-        bool refused = false;    // alone
-        bool final = false;      // it has failed for good, or is not asked about any more
-        bool overtaken = false;  // the broker has taken a later one and not this
-        bool asked = false;      // for a smaller one in its place
+        bool maybe = false;      // it was in a batch with unknown outcome
+        // after `maybe`, its batch was refused or failed in part, so another batch may have it
+        bool anew = false;
+        bool refused = false;    // refused alone
+        bool final = false;      // failed permanently, or not retried any more
+        bool overtaken = false;  // the broker has accepted a later item and not this one
+        bool asked = false;      // a smaller replacement was requested
         bool kept = false;
         bool settled = false;
 
-        // Of what is settled nothing else is looked at again.
+        // Nothing else of a settled item is read again.
         [[nodiscard]] bool like(const item& i) const
         {
             return settled == i.settled && key == i.key && (settled || *this == i);
@@ -48,20 +47,20 @@ struct books {
         friend bool operator==(const item&, const item&) = default;
     };
     struct attempt {
-        std::size_t first = 0;  // its items, in `members`
+        std::size_t first = 0;  // the index of its items in `members`
         std::size_t count = 0;
         std::uint32_t unknowns = 0;
         bool open = true;
         bool away = false;
         waybill::steady_time not_before = waybill::steady_time::lowest();
     };
-    // Items behind `from` and below `below` are held back.
+    // Items after `from` and before `below` are blocked.
     struct key {
         std::uint64_t name = 0;
         std::uint64_t from = 0;
         std::uint64_t below = 0;
-        std::uint64_t arrived = none;  // the last item of it that did
-        std::uint32_t open = 0;        // attempts
+        std::uint64_t arrived = none;  // the last of its items that arrived
+        std::uint32_t open = 0;        // open attempts with items of it
 
         [[nodiscard]] bool stopped() const { return below == none; }
         [[nodiscard]] bool holds(std::uint64_t n) const { return from < n && n < below; }
@@ -74,20 +73,21 @@ struct books {
     std::vector<std::uint64_t> members;
     std::vector<key> keys;
     std::vector<std::string> broken;
-    std::uint64_t open = 0;  // attempts
+    std::uint64_t open = 0;  // open attempts
     std::uint64_t sends = 0;
     std::uint64_t refusals = 0;
     std::uint64_t throttles = 0;
-    std::uint64_t arrived = none;  // the last item that did
+    std::uint64_t arrived = none;  // the last item that arrived
     std::uint64_t replacements = 0;
     std::uint32_t tokens = 0;
     std::uint32_t successes = 0;
     bool stopped = false;
-    bool told = false;     // a broker has given numbers, so limits are no longer the policy's
-    bool doubted = false;  // a batch of several was refused, so sizes may be more than bodies
+    bool told = false;  // a broker has reported numbers, so the limits are no longer the policy's
+    // a batch of several items was refused, so items may be larger than their bodies
+    bool doubted = false;
     waybill::steady_time quiet = waybill::steady_time::lowest();
 
-    /// Once more from the start, in the same memory.
+    /// Restarts in the same memory.
     void begin(const waybill::send_policy& p)
     {
         policy = p;
@@ -122,10 +122,10 @@ struct books {
         return !items[n].settled && items[n].in == none;
     }
 
-    /// The most sends that there may be: the measure that sees to it that it ends. Every answer but
-    /// `throttled` ends an item, takes one of the `most` tries of an item or of the repeats of an
-    /// attempt, or takes at least an eighth of what a batch may have that begins with its first
-    /// item. After that, the repeats are all there again.
+    /// The maximum of sends: the proof that it ends. Every answer except `throttled` has one of
+    /// three effects. It ends an item. Or it takes one of the `most_tries` tries of an item or
+    /// repeats of an attempt. Or it lowers the item limit of its first item by at least an eighth;
+    /// then all repeats are available again.
     [[nodiscard]] std::uint64_t bound() const
     {
         std::uint64_t refusals_each = 2;
@@ -136,12 +136,11 @@ struct books {
                replacements * refusals_each * most_tries();
     }
 
-    /// What is left to be done, at the most: it shrinks with every answer but `throttled`. A
-    /// failure takes one of the tries of an item, a refusal some of what a batch may have that
-    /// begins with its first item, an answer that leaves it open one of the repeats of an attempt;
-    /// and whatever ends an item takes all that was left of it. A refusal gives the repeats of its
-    /// attempt back, and weighs more. A failure in part turns them into tries. `all` is how many
-    /// items there will be.
+    /// The maximum of remaining work. It shrinks with every answer except `throttled`. A failure
+    /// takes one try of an item. A refusal lowers the item limit of its first item; it restores the
+    /// repeats of its attempt, and weighs more than they do. An unknown outcome takes one repeat of
+    /// an attempt. A partial failure turns repeats into tries. The end of an item takes all of its
+    /// remaining work. `all` is the final number of items.
     [[nodiscard]] std::uint64_t left(std::uint64_t all) const
     {
         std::uint64_t n = 0;
@@ -165,7 +164,7 @@ struct books {
         return std::clamp(policy.retry.max_attempts, 1U, 255U);
     }
 
-    /// Alike in all that is still looked at. Counters are not, nor are attempts that are over.
+    /// Equal in all that is still read. Counters and ended attempts are not compared.
     friend bool operator==(const books& a, const books& b)
     {
         if (a.attempts.size() != b.attempts.size() || a.open != b.open || a.stopped != b.stopped ||
@@ -189,10 +188,10 @@ struct books {
                 return false;
             }
         }
-        return true;  // which items an open attempt has, the items say
+        return true;  // the items contain the attempt that has them
     }
 
-    /// Alike is alike here, too.
+    /// Equal books have equal digests.
     [[nodiscard]] std::uint64_t digest() const
     {
         std::uint64_t h = attempts.size() * 64 + open;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// send_canonical: the same for senders that differ in names alone.
+// send_canonical: one form for senders that differ in names only.
 //
-// An attempt's number names it, a time is earlier or later than now, and what is over will not be
-// looked at again. So a sender and its audit are brought to one form: the attempts that are open
-// are 1, 2 ... in the order in which they began (0 is one that is over), it is one second, what is
-// due is due since ever, and items that are over are alike. Enumerations that do this find the same
-// number of schedules as those that do not, in a twentieth of the simulations.
+// The number of an attempt is only a name, a time is only before or after now, and ended items are
+// not read again. So a sender and its audit are brought to a canonical form. The open attempts are
+// 1, 2 ... in the order of their start (0 is an ended one). The time is one second, and all that is
+// due has the lowest time. Ended items are equal. Enumerations find the same number of schedules
+// with this form, in a twentieth of the simulations.
 //
-// This needs what is private in a sender. An explicit instantiation may name it.
+// This needs private members of a sender. An explicit instantiation may name them.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SEND_CANONICAL_HPP
 #define WAYBILL_TESTS_SUPPORT_SEND_CANONICAL_HPP
@@ -61,8 +61,8 @@ template struct door<quiet, &waybill::detail::pace::not_before_>;
 
 constexpr waybill::steady_time start = waybill::steady_time::at(waybill::duration::seconds(1));
 
-/// Numbers the open attempts anew. False where sender and audit do not agree about them, or there
-/// are more than small cases have.
+/// Renumbers the open attempts. Returns false if sender and audit disagree about them, or if there
+/// are more than in small cases.
 inline bool renumber(waybill::batch_sender& s, send_audit::audit& a)
 {
     using send_audit::audit;
@@ -94,7 +94,7 @@ inline bool renumber(waybill::batch_sender& s, send_audit::audit& a)
     return true;
 }
 
-/// Makes it one second, where nothing depends on how long something has waited.
+/// Sets the time to one second. Only valid if nothing depends on elapsed time.
 inline void turn_back(waybill::batch_sender& s, send_audit::audit& a, waybill::steady_time& now)
 {
     const waybill::duration past = now - start;

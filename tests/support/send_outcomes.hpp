@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// send_outcomes: what a broker's answers do to the items of a sender, as an audit sees it.
+// send_outcomes: the effects of a broker's answers on the items of a sender, for an audit.
 //
-// Order a key, as it is meant here: an item arrives after all items of its key that arrived and
-// were queued before it. The one exception is the broker's own: if it takes a later item of a key
-// and refuses an earlier one in the same partial answer, the earlier one arrives behind it.
+// The meaning of "in order by key": an item arrives after all arrived items of its key that were
+// queued before it. One exception is due to the broker. If it accepts a later item of a key and
+// refuses an earlier one in the same partial answer, the earlier one arrives after it.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP
 #define WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP
@@ -24,7 +24,7 @@ namespace send_audit {
 
 using event = waybill::send_outcome;
 
-/// Books that are kept by what the broker answers.
+/// Books that are updated by the broker's answers.
 struct outcomes : books {
     void stop()
     {
@@ -34,7 +34,7 @@ struct outcomes : books {
         }
     }
 
-    /// Whether the sender is to say that it heard this.
+    /// Returns true if the sender must report this event as applied.
     [[nodiscard]] bool resume(std::uint64_t name)
     {
         for (key& k : keys) {
@@ -53,7 +53,7 @@ struct outcomes : books {
 protected:
     static std::ptrdiff_t place(std::size_t i) { return static_cast<std::ptrdiff_t>(i); }
 
-    // An attempt has so many more or less keys open as it has; each counts once.
+    // Adds `by` to the open attempts of each key of the attempt.
     void open_keys(const attempt& a, std::uint32_t by)
     {
         for (std::size_t i = a.first; i != a.first + a.count; ++i) {
@@ -87,7 +87,7 @@ protected:
         if (arrived == none || arrived < n) arrived = n;
     }
 
-    // A retry is paid for if it can be.
+    // Takes a token for a retry. Returns false if there is none.
     [[nodiscard]] bool spend()
     {
         if (tokens == 0) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// send_said: what a sender says when it is asked, as plain values for tests.
+// send_said: the results of a sender's queries, as plain values for tests.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SEND_SAID_HPP
 #define WAYBILL_TESTS_SUPPORT_SEND_SAID_HPP
@@ -28,7 +28,7 @@ inline numbers items(const waybill::batch_sender::item_ranges& all)
     return n;
 }
 
-/// The items that are to be sent now; none if nothing is.
+/// The items to be sent now; empty if there are none.
 inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
@@ -36,7 +36,7 @@ inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now 
     return send ? items(send->items) : numbers{};
 }
 
-/// As which attempt.
+/// The number of the attempt to be sent now.
 inline std::uint64_t attempt(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
@@ -44,7 +44,7 @@ inline std::uint64_t attempt(const waybill::batch_sender& s, waybill::steady_tim
     return send ? send->attempt : waybill::unlimited;
 }
 
-/// Notes all that is over.
+/// Acknowledges all reports.
 inline std::vector<waybill::batch_sender::report> settle_all(waybill::batch_sender& s)
 {
     std::vector<waybill::batch_sender::report> all;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// settle_audit: settle_batches beside a naive book of what was decided, called, answered, reported.
+// settle_audit: settle_batches beside a naive record of decisions, calls, answers and reports.
 //
-// Each action is held against the book, each answer is noted there by the rules as they are
-// promised. The first promise that is broken is kept as a text. The machine is a parameter, so that
-// wrong ones can be shown to be caught.
+// Each action is compared with the record, and each answer is recorded by the documented rules. The
+// first broken rule is kept as a text. The machine is a parameter, so that mutants can be tested.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP
 #define WAYBILL_TESTS_SUPPORT_SETTLE_AUDIT_HPP
@@ -44,7 +43,7 @@ public:
         no_more_ = any;
     }
 
-    /// What the machine says, checked; a report is answered at once.
+    /// The machine's next action, checked. A report is acknowledged at once.
     waybill::settle_batches::action next(waybill::steady_time now)
     {
         const auto a = machine_.next(now);
@@ -137,7 +136,7 @@ private:
         return e.kind == k && e.at == state::waiting && e.not_before <= t;
     }
 
-    // So long may it wait for others.
+    // True if it must not wait for further messages.
     [[nodiscard]] bool urgent(const entry& e, waybill::steady_time t) const
     {
         return e.tries != 0 || no_more_ || e.since + policy_.linger <= t || e.locked_until - policy_.to_settle <= t;
@@ -184,7 +183,7 @@ private:
             if (is_due(k, now) && first_lock(k, now) < first_lock(b.kind, now)) breaks("another call has less time left");
         }
         if (begun_.count(b.call) != 0) breaks("a call has the number of another one");
-        // Of those that are ready the ones whose locks end first, in the order of their decisions.
+        // The ready messages whose locks end first, in the order of their decisions.
         std::set<std::pair<waybill::steady_time, std::uint64_t>> by_lock;
         for (std::size_t i = 0; i != book_.size(); ++i) {
             if (expired(book_[i], now)) breaks("a call comes before a report");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// version_0_1: the lease manager of version 0.1 (commit 6247139), with the names of today.
+// version_0_1: the lease manager of version 0.1 (commit 6247139), with the current names.
 //
 // It steals one partition in a round, renews each lease by itself, and lists all rows. Tests mix it
-// with the lease manager of today, and bench/leases compares the two. It is kept as it is, without
-// its comments.
+// with the current lease manager, and bench/leases compares the two. It is unchanged, without its
+// comments.
 
 #ifndef WAYBILL_TESTS_SUPPORT_VERSION_0_1_LEASES_HPP
 #define WAYBILL_TESTS_SUPPORT_VERSION_0_1_LEASES_HPP

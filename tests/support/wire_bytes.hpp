@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// wire_bytes: a plain writer of bytes for the encoders that sizes are compared with, and texts
-// whose lengths lie where encodings change.
+// wire_bytes: a plain writer of bytes for the reference encoders, and texts with lengths near the
+// steps of encodings.
 
 #ifndef WAYBILL_TESTS_WIRE_BYTES_HPP
 #define WAYBILL_TESTS_WIRE_BYTES_HPP
@@ -16,7 +16,7 @@
 
 namespace wire_bytes {
 
-/// Appends to a string what is written, most significant byte first.
+/// Appends to a string, most significant byte first.
 struct writer {
     std::string out{};
 
@@ -37,7 +37,7 @@ struct writer {
     void raw(const std::string& s) { out += s; }
 };
 
-/// A text that is mostly short, and often as long as an encoding's step or one off it.
+/// A text that is mostly short. Often its length is at a step of an encoding, or one off it.
 inline rc::Gen<std::string> text(std::size_t most = 70'000)
 {
     return rc::gen::map(
@@ -52,7 +52,7 @@ inline rc::Gen<std::string> text(std::size_t most = 70'000)
         });
 }
 
-/// The same, or nothing.
+/// Such a text, or nothing.
 inline rc::Gen<std::optional<std::string>> maybe(std::size_t most = 70'000)
 {
     return rc::gen::mapcat(rc::gen::arbitrary<bool>(), [most](bool any) {

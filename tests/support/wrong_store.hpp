@@ -2,8 +2,8 @@
 //
 // wrong_store: a small store that is right, or wrong in one named way.
 //
-// What the conformance suite and the fault enumeration are worth is how many of these they catch.
-// Handles share their data, as connections to one database do; effects are numbers.
+// It measures the conformance suite and the fault enumeration by the number of flaws that they
+// find. Handles share their data, like connections to one database. Effects are numbers.
 
 #ifndef WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP
 #define WAYBILL_TESTS_SUPPORT_WRONG_STORE_HPP
@@ -33,7 +33,7 @@ class wrong_store {
         waybill::position to;
         std::uint64_t epoch;
         bool back = false;    // to the beginning
-        bool cached = false;  // compared with what the connection knew
+        bool cached = false;  // compared with the checkpoint that the connection loaded
     };
     struct noting {
         waybill::partition_key key;
@@ -43,7 +43,7 @@ class wrong_store {
     using write = std::variant<std::uint64_t, waybill::dead_letter, advancing, noting, row_key>;
     struct tables {
         std::map<waybill::partition_key, waybill::checkpoint> checkpoints;
-        std::map<waybill::partition_key, std::uint64_t> epochs;  // of those that were reset
+        std::map<waybill::partition_key, std::uint64_t> epochs;  // of checkpoints that were reset
         std::map<std::pair<waybill::partition_key, std::uint64_t>, waybill::dead_letter> letters;
         std::map<waybill::partition_key, waybill::crash_record> attempts;
         std::vector<std::uint64_t> records;
@@ -57,7 +57,8 @@ class wrong_store {
         std::vector<write> leftovers;
         bool down = false;
         std::map<row_key, const char*> locked;  // by the transaction with this address
-        std::function<void()> meanwhile;        // what others do while one waits for a lock
+        // the effect of other transactions during a wait for a lock
+        std::function<void()> meanwhile;
     };
 
 public:
@@ -169,7 +170,7 @@ public:
             }
             writes_ = std::move(stay);
         }
-        /// Has another transaction changed what this one has compared?
+        /// True if another transaction has changed a row that this one has compared.
         bool overtaken(const data& d) const
         {
             for (const write& w : writes_) {
@@ -188,7 +189,7 @@ public:
             }
             return false;
         }
-        /// One more write; one that comes too late has nothing to be a part of.
+        /// Adds a write. In an ended transaction it has no effect.
         void add(write w)
         {
             if (!data_ && flaw_ == flaw::late_writes) apply(*handle_, flaw_, w);
@@ -211,10 +212,11 @@ public:
             data_.reset();
         }
 
-        std::shared_ptr<data> data_;       // while it is open
+        std::shared_ptr<data> data_;       // while the transaction is open
         std::shared_ptr<data> handle_;
-        std::shared_ptr<tables> found_;    // before its commit
-        std::map<waybill::partition_key, waybill::checkpoint> file_;  // at its beginning
+        std::shared_ptr<tables> found_;    // the tables before its commit
+        // the checkpoints at its start
+        std::map<waybill::partition_key, waybill::checkpoint> file_;
         bool rolled_back_ = false;
         bool committed_ = false;
         flaw flaw_;
@@ -369,7 +371,7 @@ public:
         for (const waybill::dead_letter& d : data_->put) {
             if (d.key == key) found.push_back(&d);
         }
-        // A stable sort. The one of libstdc++ 12 warns of its own buffer.
+        // A stable sort. libstdc++ 12 warns about the buffer of its own.
         for (auto each = found.begin(); each != found.end(); ++each) {
             std::rotate(std::upper_bound(found.begin(), each, *each, before), each, each + 1);
         }
@@ -415,9 +417,9 @@ public:
         return {};
     }
 
-    /// From now on it cannot be reached.
+    /// From now on the store cannot be reached.
     void break_down() { data_->down = true; }
-    /// What happens while somebody waits for a lock.
+    /// Runs `f` during the next wait for a lock.
     void meanwhile(std::function<void()> f) { data_->meanwhile = std::move(f); }
 
     const std::vector<std::uint64_t>& records() const { return data_->records; }
@@ -430,7 +432,7 @@ private:
     {
         return waybill::unexpected(waybill::infrastructure("the store cannot be reached"));
     }
-    /// Waits for the row while others go on; false if it is not let go of.
+    /// Waits for the row while other transactions run. Returns false if it stays locked.
     bool locks(const transaction& tx, const row& at)
     {
         const auto taken = [&] { return data_->locked.contains(at) && data_->locked[at] != tx.id_.get(); };
@@ -440,7 +442,7 @@ private:
         return true;
     }
 
-    /// Is the letter there for this transaction, before its write `until`?
+    /// True if the letter exists for this transaction, before its write `until`.
     static bool there(const data& d, flaw f, const std::vector<write>& writes, const write* until, const row& at)
     {
         bool is = d.letters.contains(at);
@@ -476,7 +478,8 @@ private:
         return same ? waybill::advance_outcome::applied : waybill::advance_outcome::conflict;
     }
 
-    /// The same key, or what a WHERE without its group or its partition takes for it.
+    /// True if the keys are equal. A flaw ignores the group or the partition, as an incomplete
+    /// WHERE does.
     static bool matches(flaw f, flaw any_partition, const waybill::partition_key& a,
                         const waybill::partition_key& b)
     {
@@ -578,7 +581,7 @@ private:
 
     std::shared_ptr<data> data_;
     flaw flaw_;
-    std::map<waybill::partition_key, waybill::checkpoint> loaded_;  // by this connection
+    std::map<waybill::partition_key, waybill::checkpoint> loaded_;  // loaded by this connection
 };
 
 }  // namespace tests_support
