@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Random inputs against random brokers. The broker counts headers that the sender does not know,
-// changes its limit, fails in every way it can, and remembers what really arrived.
+// changes its limit, fails in each possible way, and stores which items arrived.
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +31,7 @@ using tests_support::brief;
 
 namespace {
 
-// Rapidcheck finds small seeds that fail; what follows from a seed is always the same.
+// Rapidcheck finds small failing seeds. A seed always gives the same run.
 class dice {
 public:
     explicit dice(std::uint64_t seed) : state_(seed) {}
@@ -60,7 +60,7 @@ struct habits {
     std::uint64_t envelope = 0;
     bool tells_numbers = true;
     bool lies = false;
-    std::uint64_t trouble = 3;  // in ten answers; 0 is an honest broker
+    std::uint64_t trouble = 3;  // faults in ten answers; 0: no faults
     std::uint64_t throttles = 20;
     bool partials = true;
 };
@@ -68,10 +68,11 @@ struct habits {
 struct broker {
     habits h;
     dice roll;
-    std::map<std::uint64_t, std::uint64_t> arrived{};  // item and attempt
-    std::set<std::uint64_t> unknown{};                 // attempts, answered so
-    std::set<std::uint64_t> anew{};                    // items that may come in another batch
-    std::set<std::uint64_t> twice{};                   // items that came again
+    // item, and the attempt with which it arrived
+    std::map<std::uint64_t, std::uint64_t> arrived{};
+    std::set<std::uint64_t> unknown{};                 // attempts that got an unknown outcome
+    std::set<std::uint64_t> anew{};                    // items that may arrive in another batch
+    std::set<std::uint64_t> twice{};                   // items that arrived again
     std::vector<std::uint64_t> order{};
     std::uint64_t requests = 0;
     std::uint64_t throttled_ones = 0;
@@ -93,7 +94,7 @@ struct broker {
         RC_ASSERT(at->second == attempt || anew.count(i.id) != 0);
     }
 
-    // After an unknown answer, only a refusal or a failure in part lets a batch be cut anew.
+    // After an unknown outcome, a batch may be cut again only after a refusal or a partial failure.
     void let_go(const std::vector<item>& batch, std::uint64_t attempt)
     {
         if (unknown.count(attempt) == 0) return;
@@ -185,7 +186,7 @@ send_policy policy_of(dice& roll, const habits& h)
     return p;
 }
 
-// Each item has one outcome, and it is the true one.
+// Each item has one outcome, and it agrees with the broker.
 void outcomes_are_true(const std::vector<item>& input, const broker& b, const send_report& r)
 {
     std::vector<int> seen(input.size());
@@ -208,8 +209,9 @@ void outcomes_are_true(const std::vector<item>& input, const broker& b, const se
 void few_enough(std::uint64_t requests, std::size_t items, const send_policy& p,
                 std::uint64_t throttles)
 {
-    // A refusal lowers the most of each of its items to half after the first; a failure costs each
-    // of its items a try; an unknown answer costs its batch one, until the batch is refused.
+    // A refusal halves the item limit of each of its items, after the first refusal. A failure
+    // takes one try of each item. An unknown outcome takes one try of its batch, until the batch is
+    // refused.
     std::uint64_t halvings = 2;
     for (std::size_t n = items; n != 0; n /= 2) ++halvings;
     RC_ASSERT(requests <= items * ((halvings + 2) * p.retry.max_attempts + 1) + throttles);
@@ -248,7 +250,7 @@ void sends_all(std::uint64_t seed, Input&& wrap)
     if (one_by_one) RC_ASSERT(std::is_sorted(b.order.begin(), b.order.end()));
 }
 
-// Can be read once only.
+// An input that can be read once only.
 struct reader {
     using value_type = item;
     using difference_type = std::ptrdiff_t;
@@ -328,9 +330,9 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
     }));
 }
 
-// Of 600,000 seeds 13 take more than three refusals, and the worst seven: where two or three items
-// fill a batch, a long row of accepted ones makes the sender try whether the limit was raised. So
-// these are always the same seeds.
+// The seeds are fixed. Of 600,000 seeds, 13 take more than three refusals, and the worst takes
+// seven. If two or three items fill a batch, many accepted batches make the sender probe for a
+// raised limit.
 TEST_CASE("sender: a header that is always the same costs few requests, if numbers are told")
 {
     std::uint64_t sends = 0, refusals = 0, all_fewest = 0;
@@ -351,29 +353,31 @@ TEST_CASE("sender: a header that is always the same costs few requests, if numbe
             steady_time{});
         CHECK(r.refusals <= 3);
         CHECK(r.accepted == input.size());
-        // Greedy cuts with the true sizes, by hand.
+        // A manual greedy cut with the true sizes.
         std::uint64_t fewest = 1, bytes = 0;
         for (const item& i : input) {
             if (bytes + i.body + i.header > b.h.limit) ++fewest, bytes = 0;
             bytes += i.body + i.header;
         }
-        // Nobody has told yet that all headers are alike, so batches stay below the limit at first.
+        // At first the sender does not know that all headers are equal, so batches stay below the
+        // limit.
         CHECK(r.sends <= fewest + fewest / 2 + 3);
         CHECK(std::is_sorted(b.order.begin(), b.order.end()));
         sends += r.sends, refusals += r.refusals, all_fewest += fewest;
     }
     CHECK(refusals <= seeds);
-    CHECK(sends <= all_fewest + all_fewest / 5);  // 1.14 times as many as with the sizes known
+    // measured: 1.14 times as many as with known sizes
+    CHECK(sends <= all_fewest + all_fewest / 5);
 }
 
-// One schedule of any kind: a policy, items, what the broker does and when, all from one seed.
-// Plain loops, since there are a million of them. False, with the reason in the audit, where a
-// promise broke.
+// One schedule of any kind: the policy, the items and the broker's behaviour follow from one seed.
+// Plain loops, since there are a million schedules. Returns false if a rule was broken; the audit
+// has the reason.
 namespace {
 
 send_policy any_policy(dice& roll)
 {
-    // Where single items have a limit of their own, or few fit, little is sure at a glance.
+    // With a limit for single items, or with few items a batch, fewer shortcuts are possible.
     const bool roomy = roll(3) == 0;
     send_policy p{.limit = {.bytes = 40 + roll(roomy ? 1'000 : 100),
                             .items = 1 + roll(roomy ? 40 : 8),
@@ -573,10 +577,10 @@ TEST_CASE("sender: a million schedules, of all kinds, in any order")
 
 TEST_CASE("sender: what is cut while items come is what would be cut with all of them there")
 {
-    // A draft that may not go yet is filled by a short cut, one that may go any time is not. With a
-    // pause that never ends in one of two senders, that is all the difference between them. Where
-    // sizes are guessed the short cut takes another margin, and may take items more; but not so
-    // many that the batch is expected to be over the budget.
+    // The sender fills a draft that may not be sent yet by a shortcut, and other drafts without.
+    // Two senders differ only in the linger time, which never ends in one of them. With estimated
+    // sizes, the shortcut uses another margin and may take more items. Even then the expected size
+    // stays within the budget.
     std::uint64_t batches = 0;
     for (std::uint64_t seed = 0; seed != (brief ? 50U : 1'000U); ++seed) {
         dice roll(seed);
@@ -593,7 +597,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
         const steady_time now{};
         const std::uint64_t most_body = 1 + roll(roll(2) == 0 ? 400 : 2'000);
         const std::uint64_t header = p.exact_sizes ? 0 : roll(120);
-        const std::uint64_t kind = roll(4);  // what the broker tells
+        const std::uint64_t kind = roll(4);  // the numbers that the broker reports
         std::vector<std::uint64_t> bodies;
         const bool same = p.exact_sizes;
         const auto both = [&](const auto& event) {
@@ -654,10 +658,10 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
 
 TEST_CASE("sender: once refusals end it is back to full batches")
 {
-    // The broker refuses what is not too large, for no reason that the sender could know, so many
-    // times. What a refusal leaves behind in the queue is a cap for the first item of the batch,
-    // and nothing else: a batch is short of what the calibration believes in only if it begins with
-    // one. Where the broker gives numbers, what is believed is what is true soon after.
+    // The broker refuses some batches that are not too large, without a pattern. A refusal leaves
+    // only one thing in the queue: a cap for the first item of the batch. So a batch is smaller
+    // than the calibration allows only if it begins with such an item. If the broker reports
+    // numbers, the calibration is right again soon after.
     std::uint64_t most = 0;
     for (std::uint64_t seed = 0; seed != (brief ? 100U : 1'000U); ++seed) {
         dice roll(seed);
@@ -670,7 +674,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         const std::uint64_t refusals = 1 + roll(6);
         const bool tells = roll(2) == 0;
         const std::uint64_t whole = 100 + p.item_overhead;
-        const std::uint64_t at_first = 3 + roll(40);  // batches before anything goes wrong
+        const std::uint64_t at_first = 3 + roll(40);  // batches before the first refusal
         batch_sender s(p);
         for (std::uint64_t n = 0; n != 10'000; ++n)
             s.on(batch_sender::queued(100U, n), steady_time());

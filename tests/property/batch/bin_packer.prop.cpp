@@ -54,7 +54,7 @@ struct model {
     };
     batch_limits l;
     open_limits o;
-    std::vector<entry> all;  // in the order in which they were opened
+    std::vector<entry> all;  // in the order of their opening
 
     std::uint64_t items() const
     {
@@ -66,7 +66,7 @@ struct model {
     {
         return o.linger != duration::highest() && now >= e.b.opened + o.linger;
     }
-    // Full ones as they were opened, late ones by their deadlines, the rest by bytes.
+    // Full ones in the order of their opening, late ones by deadline, the rest by bytes.
     std::size_t first(steady_time now) const
     {
         const auto before = [&](const entry& a, const entry& b) {
@@ -156,14 +156,14 @@ sizes any_sizes()
     return *rc::gen::container<sizes>(rc::gen::inRange<std::uint64_t>(0, 50));
 }
 
-// A batch, and the numbers of the items with which it was opened and after which it was taken.
+// A batch, and the numbers of the items at its opening and before its removal.
 struct life {
     batch b;
     std::int64_t opened = 0;
     std::int64_t taken = 0;
 };
 
-// Drives the bins as the head comment asks for; the clock counts items.
+// Drives the bins as the head comment requires. The clock counts items.
 std::vector<life> drive(const sizes& all, const batch_limits& l, std::uint64_t bins)
 {
     std::vector<life> out;

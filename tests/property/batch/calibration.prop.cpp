@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whatever a broker says, in whatever order: what a calibration knows stays a knowledge of numbers.
+// A calibration gets any answers of a broker in any order. All of its numbers stay valid.
 
 #include <cmath>
 #include <cstdint>
@@ -22,7 +22,7 @@ using namespace waybill;
 
 namespace {
 
-// Rapidcheck finds small seeds that fail; what follows from a seed is always the same.
+// Rapidcheck finds small failing seeds. A seed always gives the same run.
 class dice {
 public:
     explicit dice(std::uint64_t seed) : state_(seed) {}
@@ -36,7 +36,7 @@ public:
     }
     std::uint64_t operator()(std::uint64_t n) { return (*this)() % n; }
 
-    // Of any magnitude, the ends among them.
+    // Sizes of any magnitude, including the ends of the range.
     std::uint64_t size()
     {
         switch ((*this)(12)) {
@@ -47,7 +47,7 @@ public:
             default: return (*this)() >> (*this)(64);
         }
     }
-    // As they are.
+    // Typical sizes.
     std::uint64_t usual(std::uint64_t most) { return 1 + (*this)(most); }
 
 private:
@@ -184,15 +184,15 @@ TEST_CASE("what fits is within the budget, with its margin")
             const detail::batch_sizes b = any_batch(roll, wild);
             if (!c.fits(b)) continue;
             RC_ASSERT(c.predict(b) <= c.budget());
-            if (c.budget() == unlimited) continue;  // nothing to stay below
+            if (c.budget() == unlimited) continue;  // no upper bound
             RC_ASSERT(c.margin(b) <= c.budget() - c.predict(b));
         }
     }));
 }
 
-// The sender relies on it: the margin of twice a batch is enough for all on the way there. It holds
-// as long as a deviation is less than a quarter of the budget; where nothing is known to that
-// degree, margins go back to nothing, since only trying helps.
+// The sender relies on this law: the margin of a batch of twice the size is enough for all smaller
+// ones. It holds while the deviation is below a quarter of the budget. Above that, margins are zero
+// again, since only probing helps.
 TEST_CASE("a margin grows with the batch")
 {
     CHECK(rc::check([](std::uint64_t seed) {
@@ -224,8 +224,8 @@ TEST_CASE("a margin grows with the batch")
     }));
 }
 
-// No number ever, and two together are too many: bytes cannot explain it, so it has to end
-// otherwise.
+// The broker reports no numbers and refuses batches of more than a few items. Bytes cannot explain
+// that, so the search must end in another way.
 TEST_CASE("a thousand items of which a broker takes no two together cost few refusals")
 {
     CHECK(rc::check([](std::uint64_t seed) {
@@ -235,7 +235,7 @@ TEST_CASE("a thousand items of which a broker takes no two together cost few ref
         p.item_overhead = roll(4) == 0 ? 0 : roll(2'000);
         p.exact_sizes = roll(3) == 0;
         p.on_too_large = send_policy::when_too_large::send_alone;
-        const std::uint64_t most = roll.usual(4);  // items that it takes
+        const std::uint64_t most = roll.usual(4);  // items that the broker accepts in a batch
         const std::uint64_t body = roll.usual(500);
         const bool alike = roll(2) == 0;
         batch_sender s(p);
@@ -270,7 +270,8 @@ TEST_CASE("a thousand items of which a broker takes no two together cost few ref
         }
         RC_ASSERT(arrived == 1'000U);
         RC_LOG() << "refused " << refused_ones << " of " << sends << "\n";
-        // Where sizes differ, one that goes through alone is larger than two that do not.
+        // If sizes differ, an item accepted alone can be larger than two that were refused
+        // together.
         RC_ASSERT(refused_ones <= (alike ? 40 : 330 / most + 10));
     }));
 }

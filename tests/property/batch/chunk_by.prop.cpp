@@ -30,7 +30,7 @@ void showValue(const part& p, std::ostream& out)
     rc::show(p.items, out);
 }
 
-// Sizes are small here, so plain sums are exact: may these travel together?
+// True if these items fit in one batch. Sizes are small here, so plain sums are exact.
 bool together(const std::uint64_t* first, const std::uint64_t* last, const batch_limits& l)
 {
     std::uint64_t sum = l.envelope;
@@ -42,7 +42,7 @@ bool together(const std::uint64_t* first, const std::uint64_t* last, const batch
            static_cast<std::uint64_t>(last - first) <= (l.items == 0 ? 1 : l.items);
 }
 
-// The model: take one more as long as all of it may travel together, measured anew each time.
+// The model: adds items while the batch fits, and measures it from the start each time.
 std::vector<part> naive(const sizes& all, const batch_limits& l)
 {
     std::vector<part> parts;
@@ -61,7 +61,7 @@ std::vector<part> naive(const sizes& all, const batch_limits& l)
     return parts;
 }
 
-// The fewest batches that any way of cutting in order gives; an item that fits nowhere costs one.
+// The fewest batches of any cut in order. An item that never fits counts as one.
 std::size_t fewest(const sizes& all, const batch_limits& l)
 {
     std::vector<std::size_t> best(all.size() + 1, 0);
@@ -155,8 +155,8 @@ TEST_CASE("cutting chunk by chunk is cutting all at once")
     }));
 }
 
-/// What an item takes depends on all that a framing may know: whether it is the first, how many are
-/// before it, and which was the last. One that is equal to the last is told in a byte.
+/// The size of an item depends on all inputs of a framing: whether it is the first, the number of
+/// items before it, and the last item. An item that equals the last one takes one byte.
 struct wild_framing {
     struct state {
         std::uint64_t count = 0;
@@ -177,7 +177,7 @@ struct wild_framing {
     }
 };
 
-/// A comma before each but the first: of what fits, every part fits as well.
+/// A comma before each item but the first. Each part of a batch that fits also fits.
 struct with_commas {
     struct state {
         bool any = false;
@@ -189,7 +189,7 @@ struct with_commas {
     void push(state& s, std::uint64_t) const { s.any = true; }
 };
 
-/// The batch of [first, last) from its first byte to the last.
+/// The size of the batch of [first, last), from its first byte to its last.
 struct whole {
     std::uint64_t bytes = 0;
     bool fits = true;
@@ -271,7 +271,7 @@ TEST_CASE("no other way to cut needs fewer chunks where every part of what fits 
     }));
 }
 
-/// Numbers of one width: small ones mostly, so that long runs fit; the ends of the width at times.
+/// Numbers of one type: mostly small ones, so that long runs fit; sometimes the ends of the range.
 template <class N>
 std::vector<N> any_integers()
 {
@@ -309,7 +309,7 @@ batch_limits wide_limits()
     return {.bytes = often(30'000), .items = often(700), .single = single, .envelope = envelope};
 }
 
-/// The chunks of bare integers, cut by blocks, are those of a size function that says the same.
+/// The chunks of bare integers, cut by blocks, equal those with an identity size function.
 template <class N>
 bool cut_alike()
 {
@@ -327,7 +327,7 @@ bool cut_alike()
             ++at;
         }
         RC_ASSERT(at == bare.end());
-        // The same by the rule of the tally, which counts one by one.
+        // The same by the tally, which counts one by one.
         const waybill::detail::plain_framing<decltype(itself)> plain{itself};
         auto framed = bare.begin();
         for (auto c : waybill::chunk_by(all, l, plain)) RC_ASSERT(*framed++ == c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Random messages, takes and clocks, against a model that writes down what the head comment says.
+// Random messages, takes and clocks, against a model of the head comment.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +46,7 @@ std::ostream& operator<<(std::ostream& out, const step& s)
     return out << s.what << '/' << s.key << '/' << s.size << '@' << s.now;
 }
 
-// Sizes are small here, so plain sums are exact. A full batch knows when it last refused somebody.
+// Sizes are small here, so plain sums are exact. A full batch has the time of its last refusal.
 struct model {
     struct entry {
         batch b;
@@ -55,7 +55,7 @@ struct model {
     };
     batch_limits l;
     open_limits o;
-    std::vector<entry> all;  // in the order in which they were opened
+    std::vector<entry> all;  // in the order of their opening
     std::uint64_t refusals = 0;
 
     std::uint64_t items() const
@@ -74,7 +74,7 @@ struct model {
     {
         return o.linger != duration::highest() && now >= e.b.opened + o.linger;
     }
-    // The one that refused last, one that is full, the oldest: the first that nobody goes before.
+    // The full one with the latest refusal, else a full one, else the oldest. Of equals, the first.
     std::size_t first() const
     {
         const auto before = [](const entry& a, const entry& b) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Random logs, batches, handlers and stores that fail now and then, against a naive model: for each
-// event in turn, either its effect or its dead letter, and the checkpoint at the last of them.
+// Random logs, batches, handlers and faulty stores, against a naive model. In the model each event
+// in turn has its effect or its dead letter, and the checkpoint is at the last of them.
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -25,7 +25,8 @@ using waybill::fault;
 using waybill::fault_kind;
 using waybill::testing::injected_fault;
 
-// How the calls of an event's handler turn out: so many times transient or infrastructure first.
+// The outcomes of an event's handler: first `down` times infrastructure, then `late` times
+// transient.
 struct event {
     std::uint64_t sequence = 0;
     std::string body;
@@ -54,8 +55,9 @@ std::vector<event> any_log()
 
 const waybill::partition_key key{"log", "test", "0"};
 
-// What is to come of an event in the end, whatever batches and deliveries there are: the tries of a
-// transient one are counted within a delivery, so it depends on them unless the tries suffice.
+// True if the event becomes a dead letter. The tries of a transient event are counted within one
+// delivery. So the result depends on the batches, unless the event fails at all tries or succeeds
+// within them.
 bool is_parked(const event& e, std::uint32_t tries) { return e.bad || e.late >= static_cast<int>(tries); }
 
 void drains(bool savepoints, bool faults)
@@ -75,8 +77,7 @@ void drains(bool savepoints, bool faults)
         return all[*rc::gen::inRange<std::size_t>(0, all.size())];
     });
 
-    // An event that is late five times is late at every try that it gets; others are once late
-    // only.
+    // An event with `late` of five is transient at every call. Others are transient `late` times.
     std::map<std::uint64_t, int> calls;
     std::uint64_t all_calls = 0;
     const auto handle = [&](auto& tx, const event& e) -> fault {
@@ -106,8 +107,8 @@ void drains(bool savepoints, bool faults)
             from = waybill::position_of(*stored);
             loaded = true;
         }
-        // Whole batches of the log from its beginning or from some place before: what took effect
-        // is skipped.
+        // Batches of the log, from the checkpoint or an earlier event. Events that took effect are
+        // skipped.
         std::vector<event> batch;
         const auto size = *rc::gen::inRange<std::size_t>(1, 8);
         for (const event& e : log) {

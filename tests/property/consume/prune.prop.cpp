@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Plans against a model that sorts all rows and asks of each whether it has to go.
+// Plans against a model that sorts all rows and decides for each one.
 
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +39,7 @@ prune_policy any_policy(dice& roll)
     return p;
 }
 
-// One row after the other, as the rules have it.
+// Decides row by row, in the order of the rules.
 prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& given, wall_time now)
 {
     const auto wrong = validate(given);
@@ -127,7 +127,7 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         REQUIRE(bytes == plan.before.bytes);
         REQUIRE(plan.after.rows + plan.removals.size() == plan.before.rows);
 
-        // What is left by it is left alone by the next one, if time stands still.
+        // A second plan at the same time removes no further rows.
         std::vector<prune_plan::row> left;
         for (std::uint64_t n = 0; n != rows.size(); ++n) {
             const bool gone =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Arithmetic of times against 128 bits, where nothing saturates.
+// Time arithmetic against 128 bits, which do not saturate.
 
 #include <chrono>
 #include <cstdint>
@@ -30,7 +30,7 @@ std::int64_t clamp(wide n)
     return static_cast<std::int64_t>(n);
 }
 
-// All magnitudes alike, not only the large ones.
+// All magnitudes with equal probability.
 rc::Gen<std::int64_t> numbers()
 {
     return rc::gen::map(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whatever becomes of a valid document: reading it ends in an error or in exactly what stands
-// there.
+// Random changes of a valid document. Reading it returns an error, or exactly the values of the
+// document.
 
 #include <cstddef>
 #include <cstdint>
@@ -89,7 +89,7 @@ void comes_back(const T& value)
     RC_ASSERT(*read == value);
 }
 
-/// One value somewhere in `j` becomes another one, or goes, or gets a neighbour.
+/// Replaces or removes one value somewhere in `j`, or adds one next to it.
 void disturb(json& j)
 {
     json* at = &j;
@@ -130,8 +130,8 @@ void disturb(json& j)
         (*at)["new"] = 1;
 }
 
-/// What was read says the same as the document, but for the defaults of what was left out and for
-/// values that have two spellings.
+/// The read value agrees with the document. Exceptions: the defaults of missing fields, and values
+/// with two spellings.
 void is_within(const json& part, const json& whole)
 {
     if (!part.is_object()) {
@@ -142,7 +142,7 @@ void is_within(const json& part, const json& whole)
     constexpr std::string_view encoded = "_base64";
     for (auto i = part.begin(); i != part.end(); ++i) {
         std::string plain = i.key();
-        if (!whole.contains(plain) && plain.ends_with(encoded)) {  // it would not have had to be
+        if (!whole.contains(plain) && plain.ends_with(encoded)) {  // base64 was not necessary
             plain.resize(plain.size() - encoded.size());
             RC_ASSERT(whole[plain] == *detail::bytes_in_base64(i.value().get<std::string>()));
             continue;

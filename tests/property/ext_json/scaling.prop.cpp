@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whatever a policy of scaling says, and whatever scaling has come to remember, comes back.
+// Every policy and every state of scaling is equal after it was written and read.
 
 #include <cstddef>
 #include <cstdint>
@@ -132,7 +132,7 @@ sc::policy any_policy()
     return p;
 }
 
-/// A state that something has happened to.
+/// A state after some events.
 sc::state any_state()
 {
     sc::state s;
@@ -173,7 +173,7 @@ TEST_CASE("any policy comes back, and so does what check says of it")
         if (!bad) return;
         RC_ASSERT(checked.error() ==
                   (json_error{json_error::code::wrong, bad->path, bad->expected, bad->found}));
-        // It stands in the document, or is what is not there.
+        // The path is in the document, or names an optional part.
         const json::json_pointer place(bad->path);
         const bool may_lack = bad->path == "/up" || bad->path == "/down" || bad->path == "/activation";
         RC_ASSERT((written->contains(place) || may_lack));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A state of a later version, with fields that are not known here in objects of any depth, is read,
-// changed where it is known, and written: all that was not changed is what it was. An element of an
-// array that was changed, or is new, has nothing that is not known.
+// A state of a later version has unknown fields in objects of any depth. It is read, changed in
+// known fields, and written. All unchanged parts must be equal. A changed or new element of an
+// array has no unknown fields.
 
 #include <cmath>
 #include <cstddef>
@@ -82,7 +82,7 @@ json any_value(int depth)
     }
 }
 
-/// Puts fields that are not known beside the others.
+/// Adds unknown fields to the object.
 void add_unknown(json& object)
 {
     for (int n = *rc::gen::inRange(0, 3); n != 0; --n) object["?" + any_text()] = any_value(3);
@@ -111,13 +111,13 @@ json any_order()
     o["inner"] = any_box();
     for (int n = *rc::gen::inRange(0, 5); n != 0; --n) {
         o["all"].push_back(any_box());
-        o["all"].back()["first"]["count"] = n;  // no two of them look the same
+        o["all"].back()["first"]["count"] = n;  // no two elements are equal
     }
     add_unknown(o);
     return o;
 }
 
-/// Changes something that is known, in the value and in what it is expected to be.
+/// Changes a known field, in the value and in the expected document.
 void change(order& value, json& expected)
 {
     auto& by_name = value.inner.by_name;
@@ -138,7 +138,7 @@ void change(order& value, json& expected)
     }
 }
 
-/// Changes the array at one place.
+/// Changes one element of the array.
 void change_all(order& value, json& expected)
 {
     std::vector<box>& all = value.all;
@@ -167,7 +167,7 @@ void change_all(order& value, json& expected)
     }
 }
 
-/// The state's bytes, as a program would write them that knows all of it.
+/// The bytes of a state, as written by a program that knows all of its fields.
 std::string stored(const json& user, const json& member, std::string_view form)
 {
     json all = user;
@@ -199,7 +199,7 @@ TEST_CASE("what is not known here comes back as it was, wherever it stands")
         const std::string bytes = stored(expected, member, form);
         auto s = codec.decode(bytes);
         RC_ASSERT(s.outcome == state_read::ok);
-        if (later.empty()) RC_ASSERT(*codec.encode(s) == bytes);  // else in our order
+        if (later.empty()) RC_ASSERT(*codec.encode(s) == bytes);  // else in the library's order
         for (int n = *rc::gen::inRange(0, 3); n != 0; --n) {
             change(s.value, expected);
             if (*rc::gen::arbitrary<bool>()) s.stored(*codec.encode(s));

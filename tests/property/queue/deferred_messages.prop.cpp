@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A deferral book against one that looks at all its entries each time, for any calls and any
-// clocks; and that whatever it holds comes back from its bytes.
+// Deferred messages against a model that reads all entries each time, for any calls and clocks.
+// Their state is equal after it was written and read.
 
 #include <cstddef>
 #include <cstdint>
@@ -124,7 +124,7 @@ private:
         steady_time until{};
     };
 
-    // Whether there is an earlier one of its session, or one in hand.
+    // True if its session has an earlier message, or one in progress.
     [[nodiscard]] bool behind(const entry& e) const
     {
         if (!options_.session_order || e.what.session.empty()) return false;
@@ -241,7 +241,7 @@ TEST_CASE("a book does what one does that looks at all its entries")
             }
             model.check(book);
             if (roll.one_in(9)) {
-                const deferred_messages copy = book;  // is as good
+                const deferred_messages copy = book;  // equal to the original
                 book = copy;
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Locks kept at a broker that loses, delays, refuses and forgets: what the machine believes is
-// never better than the truth, it is not asked more often than it should be, and its end is its
-// end.
+// Locks at a broker with lost, delayed and refused renewals and lost locks. The machine never
+// assumes more than the broker grants. It does not renew more often than documented. Its end is
+// final.
 
 #include <cstdint>
 #include <optional>
@@ -43,7 +43,7 @@ lock_renewal::config any_options(dice& roll)
                                   backoff::jitter::full};
     o.pauses.spread = roll.any_of(spreads);
     o.answer_timeout = ms(100 + roll.below(20'000));
-    // Not longer than leaves time for another try.
+    // Shortens the timeout until there is time for another try.
     while (const auto bad = validate(o)) {
         if (bad->field == "lock_renewal.answer_timeout")
             o.answer_timeout = o.answer_timeout * 0.5;
@@ -57,7 +57,7 @@ double draw(dice& roll)
     return static_cast<double>(roll(1'000)) / 1'000;
 }
 
-// An answer on its way.
+// An answer in transit.
 struct answer {
     steady_time arrives{};
     std::uint32_t attempt = 0;
@@ -68,10 +68,10 @@ struct run {
     dice& roll;
     lock_renewal machine;
     lock_renewal::config o;
-    std::uint64_t trouble;  // one in so many goes wrong
+    std::uint64_t trouble;  // one in `trouble` calls or answers has a fault
     steady_time now = steady_time::at(duration::seconds(1'000));
     steady_time truth{};  // the lock is held at the broker until then
-    bool lost = false;    // somebody has taken it away
+    bool lost = false;    // the lock was lost at the broker
     std::vector<answer> answers{};
     std::uint64_t renewals = 0;
 
@@ -81,7 +81,7 @@ struct run {
         REQUIRE(machine.on(lock_renewal::renewal_started{attempt, draw(roll)}, now) ==
                 event_result::applied);
         REQUIRE(waybill::holds_alternative<wait_until>(machine.next(now)));
-        // It gets there after a while, is done there or not, and the answer comes back or does not.
+        // The call arrives later, succeeds or fails, and its answer may get lost.
         const steady_time there = now + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
         const steady_time back = there + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
         answer a{back, attempt};
@@ -120,7 +120,7 @@ struct run {
 
     void check() const
     {
-        // It believes no more than what is true.
+        // The remaining time of the machine never exceeds that of the broker.
         if (!lost && !machine.ended(now)) REQUIRE(now + machine.left(now) <= truth);
         const auto asked = machine.next(now);
         REQUIRE(asked == machine.next(now));
@@ -154,7 +154,7 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
             match(
                 r.machine.next(r.now), [&](lock_renewal::renew a) { r.renew(a.attempt); },
                 [&](wait_until w) {
-                    // Up to then, or to what comes before that.
+                    // Until then, or until an earlier answer or the end.
                     steady_time next = earlier(w.time, later(over, r.now + ms(1)));
                     for (const answer& a : r.answers) next = earlier(next, later(a.arrives, r.now));
                     r.now = next;
@@ -165,14 +165,15 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
         if (*end == lock_renewal::lock_outcome::too_long) REQUIRE(r.now >= begun + o.max_duration);
         if (*end == lock_renewal::lock_outcome::released) REQUIRE(r.now >= over);
         if (r.now - begun > o.lock) ++kept;
-        // A quarter of a lock lies between two that worked, a base between two that did not.
+        // At least a quarter of a lock between two successes, and the base pause between two
+        // failures.
         const double most =
             static_cast<double>((r.now - begun).count()) /
             static_cast<double>(o.pauses.spread == backoff::jitter::none
                                     ? detail::lesser(o.pauses.base, o.lock * 0.25).count()
                                     : 1);
         REQUIRE(static_cast<double>(r.renewals) <= most + 1);
-        // Nothing that comes after the end changes it.
+        // No event after the end changes it.
         r.now = r.now + ms(60'000);
         const lock_renewal::lock_outcome was = *end;
         r.deliver();
@@ -240,7 +241,7 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
             if (const auto* w = waybill::get_if<wait_until>(&next)) REQUIRE(w->time > now);
             REQUIRE(m.left(now) >= duration{});
             if (end && n > 1) REQUIRE(m.ended(steady_time::lowest()) == end);
-            // Only an event makes it stay so.
+            // The end stays only after an event.
             end = m.ended(steady_time::lowest());
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A receive_planner that gets any events at any time, true or not: it stays within its bounds,
-// asks for nothing that it has not, and completes no pointer whose original may still be there.
+// A receive_planner gets random events at random times, true or false. It stays within its bounds.
+// It requests nothing for unknown work. It completes no pointer whose original may still be
+// present.
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -55,7 +56,7 @@ void told_anything()
         const auto before = in.in_hand();
         event_result h = event_result::applied;
         if (*rc::gen::inRange(0, 4) != 0) {
-            // What it asked for.
+            // An answer to its action.
             const auto a = in.next(at);
             RC_ASSERT(a == in.next(at));
             waybill::match(
@@ -102,7 +103,7 @@ void told_anything()
                 [&](waybill::idle) { RC_ASSERT(false); });
             RC_ASSERT(h == event_result::applied);
         } else {
-            // Anything, about work that is there, was there, or never was.
+            // Any event about current, earlier or unknown work.
             const auto n = *rc::gen::inRange<std::uint64_t>(0, numbers + 2);
             const auto last = numbers > 4 ? numbers - 4 + n % 5 : n;
             switch (*rc::gen::inRange(0, 5)) {

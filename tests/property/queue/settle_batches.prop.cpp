@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Random decisions, answers and times, many calls under way at once, against the naive book of
-// settle_audit: every message is reported once, with the end that its answers have.
+// Random decisions, answers and times, with many concurrent calls, against the naive record of
+// settle_audit. Every message is reported once, with the outcome of its answers.
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

@@ -27,7 +27,7 @@ struct fraction {
     std::uint32_t shift = 0;  // it is over / 2^shift
     bool too_long = false;
 
-    /// Exact as long as it fits; a value of at least 2^63 may as well be infinite.
+    /// Exact while it fits. A value of at least 2^63 counts as infinite.
     void times(std::uint64_t n, std::uint32_t halves)
     {
         if (too_long) return;
@@ -63,7 +63,8 @@ input any_input()
     const auto f = *rc::gen::elementOf(std::vector(std::begin(factors), std::end(factors)));
     in.up = f.first;
     in.halves = f.second;
-    in.n = *rc::gen::inRange(1U, in.halves == 0 ? 80U : 16U);  // that the model fits
+    // a number that the model can represent
+    in.n = *rc::gen::inRange(1U, in.halves == 0 ? 80U : 16U);
     in.b.base = duration::nanoseconds(any_length(1));
     in.b.cap = duration::nanoseconds(any_length(1));
     in.b.step = duration::nanoseconds(any_length(0));
@@ -85,7 +86,7 @@ wide lower_of(wide a, wide b)
     return a < b ? a : b;
 }
 
-/// As much as doubles may be wrong: some of their 53 bits for each of at most 8 products.
+/// The rounding error of doubles: some of their 53 bits for each of at most 8 products.
 bool close(duration said, wide exact)
 {
     const auto got = static_cast<wide>(static_cast<std::uint64_t>(said.count()));
@@ -104,9 +105,9 @@ TEST_CASE("backoff: grows as the exact fraction does, and saturates where that d
         RC_ASSERT(said >= duration{});
         RC_ASSERT(said <= in.b.cap);
         RC_ASSERT(close(said, exact));
-        // Without a factor there is nothing that could be rounded.
+        // Without a factor there is no rounding.
         if (in.up == 1) RC_ASSERT(static_cast<std::uint64_t>(said.count()) == exact);
-        // Nor is there where all of it is exact in a double.
+        // Nor if all factors are exact in a double.
         const bool small = in.b.base.count() < (1 << 20) && in.n < 16 && in.up < 4;
         if (small) RC_ASSERT(static_cast<std::uint64_t>(said.count()) == exact);
     }));
@@ -137,7 +138,7 @@ TEST_CASE("backoff: jitter stays in its range, and reaches both ends of it")
             RC_ASSERT(drawn(j, draw) >= drawn(j, 0));
             RC_ASSERT(drawn(j, draw) <= drawn(j, 1));
         }
-        RC_ASSERT(drawn(backoff::jitter::full, 1) + slack >= all);  // doubles know 53 bits of it
+        RC_ASSERT(drawn(backoff::jitter::full, 1) + slack >= all);  // doubles have 53 bits of it
         RC_ASSERT(drawn(backoff::jitter::equal, 1) + slack >= all);
     }));
 }
@@ -175,7 +176,7 @@ TEST_CASE("backoff: without the pause before, decorrelated ones are those of dra
         for (std::uint32_t i = 1; i != n; ++i) previous = pause(in.b, i, previous, 0.5);
         const duration with = pause(in.b, n, previous, draw);
         const duration without = pause(in.b, n, draw);
-        // Each of the steps rounds down, and what is lost grows with it.
+        // Each step rounds down, and the error grows with it.
         const auto one = static_cast<double>(with.count());
         const auto other = static_cast<double>(without.count());
         const double lost = 8.0 * (one / static_cast<double>(in.b.base.count()) + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Random calls, results that are late, doubled or lost, and clocks that jump, against a model that
-// keeps everything in lists.
+// Random calls, late, repeated and lost results, and clocks that jump, against a model that stores
+// all events in lists.
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -66,7 +66,7 @@ void agree(const small_breaker& v, const tests_support::naive_breaker& naive, st
     RC_ASSERT(v.suspects_outage(at) == naive.suspects_outage(at));
 }
 
-// A third circuit_breaker, `often`, is told the time on the way and has to come to the same.
+// A third circuit_breaker, `often`, also gets intermediate times and must have the same state.
 void as_the_model_does()
 {
     const auto o = any_options();
@@ -100,7 +100,7 @@ void as_the_model_does()
                 permits.push_back({*p, *q});
             }
         } else if (what <= 2 && !permits.empty()) {
-            // Mostly one of the last few; now and then any of all that there ever were.
+            // Mostly one of the last permits, sometimes any permit of the run.
             const auto n = permits.size();
             const auto back = *rc::gen::inRange<std::size_t>(0, what == 1 && n > most ? most : n);
             const auto& p = permits[n - 1 - back];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls that take from one budget, against what is promised: in any order, on any clock.
+// Calls with one shared budget, in any order and on any clock, against the documented limits.
 
 #include <cstdint>
 #include <variant>
@@ -36,13 +36,13 @@ call_policy any_policy()
     return p;
 }
 
-/// One call: the machine, and what may be seen of it from outside.
+/// One call: the machine, and the values that a caller can observe.
 struct caller {
     retry_loop tries;
     steady_time began{};
     std::uint32_t made = 0;
     steady_time not_before = steady_time::lowest();
-    bool waited = false;  // for longer than nothing
+    bool waited = false;  // for more than zero
     bool over = false;
 };
 
@@ -85,7 +85,7 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
                 RC_ASSERT(said == retry_loop::action(give_up{how}));
                 RC_ASSERT(c.tries.outcome(now) == retry_loop::retry_outcome::time_limit);
                 if (*rc::gen::inRange(0, 2) == 0) continue;
-                begins = later(c.began, c.not_before);  // in time, and it ends now
+                begins = later(c.began, c.not_before);  // the call started in time and ends now
             } else if (const auto* w = waybill::get_if<wait_until>(&said)) {
                 RC_ASSERT(w->time > now);
                 RC_ASSERT(w->time == c.not_before);
@@ -124,7 +124,7 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
             }
             if (c.tries.outcome() == retry_loop::retry_outcome::budget) RC_ASSERT(left == 0);
         }
-        // No more retries than the budget began with, and what successes and time gave back.
+        // The retries are at most the initial tokens plus those that successes and time returned.
         std::uint64_t most = b.tokens + successes / b.successes;
         if (b.refill < duration::highest()) {
             most += static_cast<std::uint64_t>((latest - began).count() / b.refill.count());

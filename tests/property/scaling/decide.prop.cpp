@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Random policies, metrics, gaps and fates of commands against a scaler that remembers everything.
-// As long as the state need not put anything together, both decide the same, to the reason and the
-// time; after that ours may hold longer, and never less.
+// Random policies, metrics, gaps and command results, against a scaler that stores everything.
+// While the state does not have to merge entries, both return the same decision, reason and time.
+// After that the library may hold longer, never shorter.
 
 #include <cstdint>
 #include <optional>
@@ -74,7 +74,7 @@ naive_policy any_policy(dice& roll)
     p.patience = roll.below(60);
     if (roll.one_in(2)) p.after_failure = roll.below(30);
     if (roll.one_in(4)) p.if_unknown = roll(30);
-    if (roll.one_in(4)) {  // more happens within a period than can be remembered
+    if (roll.one_in(4)) {  // more changes within a period than the state can store
         p.cooldown_up = p.cooldown_down = 0;
         p.highest = p.lowest + 200;
         for (auto* all : {&p.rate_up, &p.rate_down}) {
@@ -161,7 +161,7 @@ std::string words(const decision& d)
            std::to_string(d.desired);
 }
 
-// What holds whatever the policy.
+// Rules for every policy.
 bool is_sound(const decision& d, const naive_policy& p)
 {
     const bool outside = d.from < p.lowest || d.from > p.highest;
@@ -188,7 +188,7 @@ void episode(std::uint64_t seed, tally& all)
     };
     for (int step = 0; step != 120; ++step) {
         t += roll.one_in(12) ? roll.below(400) : roll.below(12);
-        if (roll.one_in(60)) n = 1 + roll(30);  // someone else's hand
+        if (roll.one_in(60)) n = 1 + roll(30);  // another process changes the number of instances
         if (roll.one_in(12)) awake = !awake;
         const naive_metrics m = any_metrics(roll, n, rules, awake);
         const readings now = told(m);
@@ -230,14 +230,14 @@ void episode(std::uint64_t seed, tally& all)
         s.on(d);
         naive.decided(m, n, d.desired, t);
         if (d.command) naive.ordered(*d.command, t);
-        if (roll.one_in(20)) s.on(d);  // told twice
-        // What becomes of the command, now or later.
+        if (roll.one_in(20)) s.on(d);  // reported twice
+        // The result of the command, now or later.
         const std::optional<std::uint64_t> id = naive.waits_for();
         if (id && s.pending->issued.id != *id) fail("waits for another", d);
         if (id) {
             const std::uint64_t to = s.pending->issued.to;
             switch (roll(8)) {
-                case 0: break;                                 // lost on its way
+                case 0: break;                                 // lost in transit
                 case 1: n = to; break;                         // done, and the answer is lost
                 case 2: n = n + (to > n ? 1 : 0); break;       // half done
                 case 3:
@@ -251,7 +251,7 @@ void episode(std::uint64_t seed, tally& all)
                     naive.done(t);
             }
         }
-        if (roll.one_in(4)) {  // an answer that is late, or to nothing
+        if (roll.one_in(4)) {  // a late answer, or one without a command
             const state kept = s;
             const std::uint64_t other = roll(s.last_id + 3);
             if (!s.pending || other != s.pending->issued.id) {

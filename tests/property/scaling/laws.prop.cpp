@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Laws that hold for any policy, any clock and any hand that meddles: bands, ladders, waking,
-// warm-up, shares, tables, metrics that are no numbers, clocks that jump, counts at the ends of the
-// numbers. And that a history told again gives the same decisions, wherever the state was copied.
+// Laws for any policy, any clock and any external change: bands, ladders, waking, warm-up, shares,
+// tables, invalid metrics, clocks that jump, and extreme counts. A replayed history gives the same
+// decisions, also with copies of the state.
 
 #include <cstddef>
 #include <cstdint>
@@ -56,7 +56,7 @@ sc::threshold limit(dice& roll)
         case 0: return sc::per_instance(static_cast<double>(1 + roll(20)));
         case 1: return sc::by_instances({{roll(3), number(roll)}, {4 + roll(9), number(roll)}});
         case 2: return sc::of_instances([](std::uint64_t n) {
-            return n % 7 == 3 ? 5.0 : 30.0;  // up and down as it likes
+            return n % 7 == 3 ? 5.0 : 30.0;  // not monotonic
         });
         default: return number(roll);
     }
@@ -273,7 +273,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
         answer(s, d, in, n);
         made.push_back(d);
     }
-    // The same again, the state copied on its way each time.
+    // Replays the history, with a copy of the state at each step.
     state replayed;
     std::uint64_t count = 0;
     for (std::size_t i = 0; i != steps.size(); ++i) {

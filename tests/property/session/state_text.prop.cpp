@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Any state of text comes back as it was; and of a failure that does not fit, all but the end of
-// its text. Bytes that are changed are never another state.
+// Every state of text is equal after it was written and read. If a failure does not fit, only the
+// end of its text is lost. Changed bytes never decode to another state.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Random logs and random lives of a tracker over them, against a model in std::map and std::set:
-// events begun, done in any order, told twice, told late, told wrong; partitions revoked, assigned,
-// taken over with what was written, whole or cut; logs truncated. After each step all answers
-// agree.
+// Random logs and random events of a tracker, against a model in std::map and std::set. Events are
+// begun and done in any order, reported twice, late or wrongly. Partitions are revoked, assigned,
+// and taken over with the complete or shortened bytes. Logs are truncated. After each step all
+// queries agree.
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
@@ -32,7 +32,7 @@ using waybill::tracker_options;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
-// Ascending positions: rows, small gaps, wide gaps, some of them up to the largest number there is.
+// Ascending positions: consecutive, small gaps, wide gaps, some up to the largest number.
 std::vector<std::uint64_t> any_log(dice& roll)
 {
     std::vector<std::uint64_t> log;
@@ -57,8 +57,8 @@ struct model {
     bool assigned = true;
     std::optional<std::uint64_t> mark;
     std::optional<std::uint64_t> last;
-    std::map<std::uint64_t, bool> events;  // in flight or not, from the oldest in flight on
-    std::set<std::uint64_t> before;        // done before, not passed yet
+    std::map<std::uint64_t, bool> events;  // true: in flight; from the oldest in flight on
+    std::set<std::uint64_t> before;        // done by an earlier owner, not passed yet
 
     std::uint64_t in_flight() const
     {
@@ -127,7 +127,7 @@ struct model {
         last = mark;
     }
 
-    // Done behind the watermark, ascending.
+    // Done after the watermark, ascending.
     std::set<std::uint64_t> done() const
     {
         std::set<std::uint64_t> all = before;
@@ -217,7 +217,7 @@ struct life {
     void complete_any()
     {
         if (open.empty()) return;
-        // The oldest now and then, or nothing ever moves.
+        // The oldest one sometimes, or the watermark never moves.
         const std::size_t at = roll.one_in(3) ? 0 : roll(open.size());
         tracked_event k = open[at];
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
@@ -289,7 +289,7 @@ struct life {
             if (holds(start->done, s)) m.before.insert(s);
         }
         if (beside.dropped == 0) RC_ASSERT(m.before == all);
-        // What is kept is what is nearest.
+        // The nearest positions are kept.
         if (!m.before.empty()) RC_ASSERT(*m.before.rbegin() <= *all.rbegin());
         RC_ASSERT(std::equal(m.before.begin(), m.before.end(), all.begin()));
         find_cursor();

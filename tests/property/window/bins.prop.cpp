@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Random samples, widths and origins, the ends of time among them, against a list of samples that
-// is gone through for each bin, with boundaries counted in 128 bits, where nothing overflows.
+// Random samples, widths and origins, including the ends of time, against a list of samples for
+// each bin. Boundaries are computed in 128 bits, without overflow.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,12 +43,12 @@ struct naive_bin {
     std::vector<weighted_sample<std::int64_t>> samples{};
 };
 
-// Each sample is held against each bin; a bin begins at origin + n * width for a whole n.
+// Each sample is compared with each bin. A bin begins at origin + n * width for an integer n.
 struct naive_bins {
     wide width;
     wide origin;
     std::uint64_t max_bins;
-    std::vector<naive_bin> all{};  // by their times
+    std::vector<naive_bin> all{};  // ordered by time
 
     naive_bin around(wide t) const
     {
@@ -121,7 +121,7 @@ std::vector<naive_bin> with_gaps(const naive_bins& n)
 bool round(std::uint64_t seed)
 {
     dice roll(seed);
-    // Near zero, or near an end of time, with bins of a few times, or of half of all times.
+    // Near zero or near an end of time. Bins have a width of a few units, or of half of all times.
     const std::int64_t middles[] = {0, 0, 1'000'000, lowest, lowest + 40, highest, highest - 40};
     const std::int64_t middle = roll.any_of(middles);
     const bool huge = roll.one_in(4);
@@ -141,7 +141,7 @@ bool round(std::uint64_t seed)
     for (std::uint64_t i = 0; i != steps; ++i) {
         std::int64_t t = clamped(wide{middle} + roll.below(201) - 100);
         if (huge || roll.one_in(200)) t = static_cast<std::int64_t>(roll.bits());
-        // Other gaps would be too many to be walked.
+        // Larger gaps would have too many empty bins.
         const wide apart = wide{t} - middle;
         if (!huge && (apart > 500 || apart < -500)) t = middle;
         const std::int64_t value = roll.one_in(9) ? static_cast<std::int64_t>(roll.bits())

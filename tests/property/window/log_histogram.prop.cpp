@@ -25,13 +25,13 @@ namespace {
 
 using weighted_value = std::pair<double, std::uint64_t>;
 
-// All 64 bits, whatever the size of the case.
+// All 64 bits, for every size of the test case.
 rc::Gen<std::uint64_t> bits64()
 {
     return rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>());
 }
 
-// Of any magnitude and sign, with every bit pattern; or of one magnitude, or ties.
+// Any magnitude, sign and bit pattern; or one magnitude, or ties.
 rc::Gen<double> values()
 {
     return rc::gen::map(bits64(), [](std::uint64_t n) {
@@ -65,11 +65,11 @@ double exactly(std::vector<weighted_value> sorted, std::uint64_t rank)
     return sorted.back().first;
 }
 
-// |got - exact| <= |exact| * error, in numbers that round nothing away.
+// got - exact| <= |exact| * error, computed without rounding.
 template <unsigned Bits>
 bool near(double got, double exact)
 {
-    const double off = std::fabs(got / 2 - exact / 2);  // of two of different signs it may not fit
+    const double off = std::fabs(got / 2 - exact / 2);  // the difference of two signs may overflow
     if (std::fabs(exact) < 1e-300) {
         return std::ldexp(std::fabs(got - exact), Bits + 1) <= std::fabs(exact);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The laws of measures on random samples: nothing changes anything, grouping does not matter, order
-// does not where it is said; to the bit for whole numbers, within their rounding for floating ones.
+// The laws of measures on random samples. Combining with an identity changes nothing, and grouping
+// does not matter. Order does not matter where documented. Exact for integers, within rounding for
+// floating-point numbers.
 
 #include <cmath>
 #include <cstddef>
@@ -62,7 +63,7 @@ M of(const entry<typename M::value_type>& e)
         wall_time::at(duration::nanoseconds(e.at)), e.value, static_cast<std::uint32_t>(e.weight)});
 }
 
-// Grouped as the dice say: (a)(b(c d))e ...
+// Random grouping: (a)(b(c d))e ...
 template <class M, class Entries>
 M grouped(dice& roll, const Entries& all, std::size_t first, std::size_t last)
 {
@@ -96,7 +97,7 @@ void any_grouping(bool weights)
         CAPTURE(seed);
         CHECK(why == "");
         if (!why.empty()) return;
-        // From the left, from the right.
+        // From the left, and from the right.
         M left = M::identity(), right = M::identity();
         for (std::size_t n = 0; n != all.size(); ++n) {
             left = M::combine(left, of<M>(all[n]));
@@ -111,7 +112,7 @@ void any_grouping(bool weights)
     }
 }
 
-// As a window does it with late samples: of two at one time, the later of them comes later.
+// Like a window with late samples: of two samples at one time, the one inserted later comes later.
 template <class M>
 void any_order(bool weights)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Random samples in two windows, merged: against a list in which all of them are sorted, and
-// against one window that was told of everything that the two were told.
+// Random samples in two windows, merged. They are compared with a sorted list of all samples, and
+// with one window that got all of them.
 
 #include <algorithm>
 #include <cstddef>
@@ -67,7 +67,7 @@ std::vector<item> samples(const Window& w)
     return all;
 }
 
-// All of both, sorted; then what is not wanted is taken out again.
+// All samples of both, sorted. Then the replaced, expired and future ones are removed.
 std::vector<item> naive(const window& a, const other& b, window_losses& lost)
 {
     const std::vector<item> first = samples(a);
@@ -118,7 +118,7 @@ bool against_a_list(std::uint64_t seed)
     if (both.clock() != a.clock() && both.clock() != b.clock()) return false;
     if (both.losses() != lost) return false;
 
-    // It goes on as a window does.
+    // The merged window continues like any window.
     const wall_time now = at(clamped(wide{middle} + roll.below(101) - 50));
     const auto answer = both.query(now);
     measured m = measured::identity();
@@ -134,7 +134,7 @@ bool against_a_list(std::uint64_t seed)
            answer.first() == m.first() && answer.last() == m.last();
 }
 
-// Partitions of one stream: no two samples of one time, and all windows hear of the same times.
+// Partitions of one stream: no two samples at one time, and all windows get the same times.
 bool against_one_window(std::uint64_t seed)
 {
     dice roll(seed);
@@ -145,7 +145,7 @@ bool against_one_window(std::uint64_t seed)
     window one{o};
     std::vector<std::int64_t> times;
     for (std::int64_t n = 0; n != 120; ++n) times.push_back(n);
-    for (std::size_t n = 0; n != times.size(); ++n) {  // about in order, some late
+    for (std::size_t n = 0; n != times.size(); ++n) {  // mostly in order, some late
         std::swap(times[n], times[n + roll(roll.one_in(5) ? times.size() - n : 1)]);
     }
     const std::uint64_t steps = roll(120);
@@ -162,7 +162,8 @@ bool against_one_window(std::uint64_t seed)
         if (samples(merged(a, b)) != samples(one)) return false;
         if (merged(a, b).clock() != one.clock()) return false;
         if (merged(a, b).query(now).complete() != one.query(now).complete()) return false;
-        if (o.max_points != detail::highest_size) continue;  // two windows keep twice as many
+        // two windows keep up to twice as many points
+        if (o.max_points != detail::highest_size) continue;
         const auto answer = merged(first, second);
         if (!answer) return false;
         const auto& both = *answer;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Quantiles against a sorted vector in which every event stands for itself.
+// Quantiles against a sorted vector of all events.
 
 #include <algorithm>
 #include <bit>
@@ -25,7 +25,7 @@ using namespace waybill;
 
 namespace {
 
-// Thousandths, so that ranks can be told in whole numbers.
+// The quantile is in thousandths, so that ranks are exact integers.
 template <class V>
 std::optional<V> by_sorting(std::vector<std::pair<V, std::uint64_t>> values,
                             std::uint64_t thousandths)
@@ -40,7 +40,7 @@ std::optional<V> by_sorting(std::vector<std::pair<V, std::uint64_t>> values,
     return {};
 }
 
-// All 64 bits, whatever the size of the case.
+// All 64 bits, for every size of the test case.
 rc::Gen<std::uint64_t> bits64()
 {
     return rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>());
@@ -150,11 +150,11 @@ TEST_CASE("quantile_rank: the decimals that were written, up to 2^50 events")
     CHECK(rc::check("ranks", [] {
         const auto events = 1 + (*bits64() >> (15 + *rc::gen::inRange(0, 45)));
         const auto n = *rc::gen::inRange<std::uint64_t>(1, 1'001);
-        // n/1000 of so many, upwards, without a product that would not fit.
+        // n/1000 of all events, rounded up, computed without overflow.
         const std::uint64_t rest = events % 1'000 * n;
         const std::uint64_t exact = events / 1'000 * n + (rest + 999) / 1'000;
         const std::uint64_t rank = detail::quantile_rank(static_cast<double>(n) / 1'000, events);
-        if (events < (std::uint64_t{1} << 39U)) {  // a thousandth is more than the rounding
+        if (events < (std::uint64_t{1} << 39U)) {  // a thousandth is larger than the rounding
             RC_ASSERT(rank == exact);
         } else {
             RC_ASSERT(exact - rank <= 1);

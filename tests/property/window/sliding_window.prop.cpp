@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Random samples, clocks and options against a window that is written the long way and decides by
-// itself what is taken. Each step is done by a window of either kind, and both are compared with
-// it: two million steps for each measure.
+// Random samples, clocks and options against naive_window, which decides by itself which samples
+// are accepted. Each step is done by both kinds of window, and both are compared with it: two
+// million steps for each measure.
 
 #include <cmath>
 #include <concepts>
@@ -32,7 +32,7 @@ using tests_support::wide;
 
 namespace {
 
-// Order matters to it: the samples as digits of one number.
+// A measure that depends on the order: the samples are the digits of a number.
 struct in_order {
     using value_type = std::int64_t;
     std::uint64_t digits = 0;
@@ -125,9 +125,9 @@ struct tally {
     std::uint64_t points = 0;
     std::uint64_t said[7] = {};
     std::uint64_t pushed_out = 0;
-    std::uint64_t told = 0;   // times with a sample
-    std::uint64_t early = 0;  // answers while there are samples of the future
-    std::uint64_t cut = 0;    // answers that are not complete
+    std::uint64_t told = 0;   // samples that were inserted together with a time
+    std::uint64_t early = 0;  // queries while there are samples of the future
+    std::uint64_t cut = 0;    // queries that are not complete
 };
 
 template <class Measure>
@@ -149,7 +149,7 @@ public:
         pace_ = 1 + roll_.below(4);
     }
 
-    /// Why it broke.
+    /// Returns the first difference, or an empty text.
     std::string goes(int steps)
     {
         for (int i = 0; i != steps; ++i) {
@@ -163,7 +163,7 @@ public:
             if (a_.size() != naive_.kept().size() || b_.size() != a_.size()) return "size";
             if (i % 16 == 0 && !same_samples()) return "samples";
             if (roll_.one_in(200)) {
-                // What is copied, assigned or moved goes on as it was.
+                // Copies, assigned and moved windows continue unchanged.
                 const quick copy(a_);
                 if (!(copy == a_)) return "copy";
                 a_ = quick(copy);
@@ -222,7 +222,7 @@ private:
             case 1:
                 at = clamped(wide{now_} - roll_.below(2 * static_cast<std::int64_t>(reach)));
                 break;
-            case 2: at = clamped(wide{now_} - reach); break;      // where the window begins
+            case 2: at = clamped(wide{now_} - reach); break;      // the start of the window
             case 3: at = clamped(wide{now_} - reach + 1); break;
             case 4:
             case 5:
@@ -240,7 +240,7 @@ private:
                 at = hasty_ ? clamped(wide{now_} + roll_.below(30)) : now_;
                 break;
         }
-        // The time may be told with it.
+        // The time may be passed together with the sample.
         std::optional<wall_time> now;
         if (roll_.one_in(6)) {
             if (roll_.one_in(2)) move(roll_.below(pace_ + 1));
@@ -305,7 +305,7 @@ private:
     std::int64_t now_ = 0;
     std::int64_t pace_ = 1;
     bool wild_ = false;
-    bool hasty_ = false;  // samples come before their time
+    bool hasty_ = false;  // samples may be ahead of the clock
 };
 
 template <class Measure>
@@ -330,7 +330,7 @@ void lives(const std::string& what)
     for (const insert_result i :
          {insert_result::newest, insert_result::late, insert_result::replaced,
           insert_result::too_old, insert_result::future}) {
-        CHECK(t.said[static_cast<int>(i)] > most / 1'000);  // or the dice are loaded
+        CHECK(t.said[static_cast<int>(i)] > most / 1'000);  // else the random numbers are biased
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Slots against a list of all samples ever taken.
+// Slots against a list of all accepted samples.
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct taken {
     std::uint64_t weight;
 };
 
-// The end of the slot that a time is in, found by looking for it.
+// The end of the slot of a time, found by a search.
 std::int64_t end_of_slot(std::int64_t at, std::int64_t width)
 {
     std::int64_t end = at;
@@ -62,7 +62,7 @@ void agrees()
         }
 
         log_histogram<2> expected;
-        std::uint64_t fewest = 0, most = 0;  // what is promised, and no more
+        std::uint64_t fewest = 0, most = 0;  // the documented bounds
         for (const taken& t : all) {
             const std::int64_t its_end = end_of_slot(t.at, width);
             if (its_end > clock - span && its_end <= end_of_slot(clock, width)) {

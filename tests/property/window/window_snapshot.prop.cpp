@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whatever a window holds comes back, and whatever becomes of its bytes: they are refused, or they
-// are exactly what is written of what they were read as.
+// Every window is equal after it was saved and loaded. Changed bytes are refused, or saving the
+// loaded window gives exactly these bytes.
 
 #include <cmath>
 #include <cstddef>
@@ -33,7 +33,7 @@ std::uint64_t below(dice& d, std::uint64_t n)
     return d() % n;
 }
 
-// Near the one before, anywhere, or at an end.
+// Near the previous value, any value, or an end of the range.
 template <class V>
 V any_value(dice& d, V last)
 {
@@ -71,7 +71,7 @@ window_options any_options(dice& d)
     return o;
 }
 
-// What has been through some inserts, in order or not, and has been told the time or not.
+// A window after some inserts, in order or not, with or without a clock.
 template <class W>
 W any_window(dice& d)
 {
@@ -111,7 +111,7 @@ bool same_samples(const W& a, const X& b)
     return true;
 }
 
-// The right checksum at the end, whatever the rest is.
+// Sets the checksum that fits the other bytes.
 void sum_up(std::string& bytes)
 {
     if (bytes.size() < 4) return;
@@ -149,8 +149,7 @@ struct counts {
     std::uint64_t taken = 0;
 };
 
-// With the options of a window that is given none everything is kept, so that what was taken is
-// written again as it was.
+// Default options keep every sample. So saving gives the same bytes.
 template <class W>
 void refused_or_the_same(const std::string& bytes, counts& c)
 {
@@ -164,8 +163,8 @@ void refused_or_the_same(const std::string& bytes, counts& c)
     }
 }
 
-// f(a window) for each kind of value, narrow or wide, with weights and without, and for both
-// policies. What the windows measure is not stored, so they do not measure much.
+// f(a window) for each kind of value, narrow or wide, with and without weights, for both policies.
+// The measures are not stored, so a few are enough.
 template <class F>
 void for_each_kind(F f)
 {
@@ -271,7 +270,7 @@ TEST_CASE("where the checksum is made to fit, what is taken is well-formed")
             refused_or_the_same<W>(bytes, c);
         });
     }
-    // Both happen often, so that both have been tried.
+    // Both outcomes must occur often.
     CHECK(c.refused > static_cast<std::uint64_t>(rounds));
     CHECK(c.taken > static_cast<std::uint64_t>(rounds));
 }

@@ -31,7 +31,7 @@ void long_string(writer& w, std::string_view s)
     w.raw(std::string(s));
 }
 
-// A table that is kept alive while it is viewed, and its bytes as the model writes them.
+// A table that outlives its views, and its bytes as written by the model.
 struct any_table {
     std::vector<amqp::field> fields{};
     writer written{};

@@ -17,7 +17,7 @@ namespace wire_json = waybill::wire::json;
 using replace = nlohmann::json::error_handler_t;
 using wire_json::escapes;
 
-// Any bytes, of which many are the beginning of a character or might go on with one.
+// Random bytes; many are the first byte of a character or a continuation byte.
 rc::Gen<std::string> any_text()
 {
     const auto near_utf8 = rc::gen::elementOf(
@@ -69,7 +69,7 @@ TEST_CASE("as many parts are replaced as nlohmann-json replaces")
 
 TEST_CASE("all texts of up to three bytes")
 {
-    // One byte of each class that the rules tell apart, and its neighbours.
+    // One byte of each class of the rules, and its neighbours.
     const std::string classes("\0\x08\x1f\x20\"\\a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf"
                               "\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff",
                               30);

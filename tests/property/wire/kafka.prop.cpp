@@ -25,7 +25,7 @@ struct message {
     std::vector<std::pair<std::string, maybe_text>> headers{};
 };
 
-// The model writes a record batch of version 2 as the documentation lays it out.
+// The model writes a record batch of version 2 as documented.
 void nullable(writer& w, const maybe_text& s)
 {
     w.zigzag(s ? static_cast<std::int64_t>(s->size()) : -1);
@@ -73,7 +73,7 @@ std::string batch(const std::vector<message>& all)
     return w.out;
 }
 
-// What a user has is a view of it.
+// The message type of users is a view of it.
 struct viewed {
     explicit viewed(const message& m)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Readers of refusals on random bytes and on real texts that were damaged: nothing is read beyond
-// the end (the sanitizers watch), nothing is made up, and nothing impossible is believed.
+// Readers of refusals on random bytes and on damaged real texts. They do not read beyond the end
+// (checked by the sanitizers), return no number that is not in the text, and no impossible number.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +34,8 @@ constexpr dialect dialects[] = {dialect::azure_amqp, dialect::sqs,   dialect::cl
                                 dialect::pubsub,     dialect::grpc,  dialect::kafka,
                                 dialect::rabbitmq};
 
-// On the heap and exactly as long as it is, with no zero behind it: one byte too far is found.
+// Copies the text to the heap without a terminating zero, so that a sanitizer finds any read beyond
+// the end.
 std::optional<refusal_numbers> read_exactly(dialect d, std::string_view text)
 {
     const std::unique_ptr<char[]> bytes(new char[text.size()]);
@@ -44,7 +45,7 @@ std::optional<refusal_numbers> read_exactly(dialect d, std::string_view text)
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether the digits of n stand in the text by themselves.
+// True if the digits of n are a complete number in the text.
 bool stands_in(std::string_view text, std::uint64_t n)
 {
     const std::string digits = std::to_string(n);
@@ -57,7 +58,7 @@ bool stands_in(std::string_view text, std::uint64_t n)
     return false;
 }
 
-// What holds for every answer to every text.
+// The rules for every result of every text.
 bool honest(const std::optional<refusal_numbers>& got, std::string_view text)
 {
     if (!got) return true;
@@ -77,7 +78,7 @@ std::string without_digits(std::string_view text)
     return rest;
 }
 
-// Every change a text may suffer on its way: lost, doubled, swapped, foreign and cut bytes.
+// Damages a text: lost, doubled, swapped, foreign and cut bytes.
 std::string damaged(std::string text, std::mt19937_64& dice)
 {
     const auto below = [&](std::size_t n) { return dice() % n; };
@@ -171,7 +172,8 @@ TEST_CASE("refusals: 200,000 damaged texts give the true numbers, others that th
         }
     }
     CHECK(all_honest);
-    // Damage mostly costs the answer or leaves it as it was; it is no rule, so the bounds are wide.
+    // Damage mostly removes the result or leaves it unchanged. That is no rule, so the bounds are
+    // wide.
     CHECK(answers > most / 20);
     CHECK(untrue < most / 10);
     MESSAGE(answers << " answers, " << untrue << " of them with numbers that the damage wrote");
@@ -191,7 +193,7 @@ TEST_CASE("refusals: a phrase with one letter changed gives nothing, or what it 
                 if (!got) ++changed;
             }
         }
-        // And with the digits gone there is nothing to read.
+        // Without digits there is no result.
         CHECK(!read_exactly(each.from, without_digits(each.text)));
     }
     CHECK(changed > 5'000);

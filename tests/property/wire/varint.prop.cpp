@@ -11,7 +11,7 @@
 
 namespace varint_prop {
 
-// The models write what is sized.
+// The models write the bytes; the functions under test return their size.
 std::string varint(std::uint64_t n)
 {
     std::string out;
