@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The size of a message by `proton` is what pn_message_encode writes, for random messages with all
-// fields, edges favoured; `bound` is never less and `minimal` never more.
+// The size by the profile `proton` equals that of pn_message_encode, for random messages with all
+// fields, edges favoured. `bound` is never less, and `minimal` never more.
 //
 //     sizes [messages [seed]]
 
@@ -52,7 +52,7 @@ std::uint64_t one_of(const std::uint64_t (&all)[N])
     return all[below(N)];
 }
 
-// Any string of this many characters is the end of one long one.
+// Any string of up to this length is the end of one long string.
 constexpr std::size_t longest = 70'000;
 const std::string characters(longest, 'x');
 
@@ -323,7 +323,7 @@ amqp::message fill(pn_message_t* m, stores& s)
     return out;
 }
 
-// Proton cannot tell a 0 from what is absent, and leaves it out.
+// Proton cannot distinguish a 0 from an absent field, and omits both.
 amqp::message without_zeros(amqp::message m)
 {
     if (m.ttl == 0u) m.ttl.reset();

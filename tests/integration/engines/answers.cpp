@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the adapters make of a broker's answers: by the library's tables, by their own lists that go
-// before them, and by nothing else. The brokers are scripted, as no real one says all of it.
+// The outcomes of a broker's replies in the adapters: first by the adapters' own lists, then by the
+// library's tables. The brokers are scripted, because no real one sends all of these replies.
 
 #include <array>
 #include <cstdio>
@@ -23,7 +23,7 @@ using scripted::in_words;
 using scripted::say;
 using waybill::wire::find;
 
-// A row of an adapter's own that says the same as the library's table is one too many.
+// A row of an adapter that equals a row of the library's table is not needed.
 template <class... Tables>
 constexpr bool differs(std::span<const error_code> own, const Tables&... tables)
 {
@@ -44,13 +44,13 @@ struct row {
     std::string_view expected{};
 };
 
-// An answer to SendMessageBatch as a whole: the code, a space, the message.
+// Replies to a whole SendMessageBatch: the code, a space, the message.
 constexpr row sqs_rows[]{
     {"BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You have sent 15 bytes.",
      "refused 15 of 9"},
     {"AWS.SimpleQueueService.BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You "
      "have sent 16 bytes.", "refused 16 of 9"},
-    // Other words around numbers say nothing, and neither does half a sentence.
+    // Numbers in other sentences are ignored, and so is an incomplete sentence.
     {"BatchRequestTooLong You have sent 99 items, and no batch is longer than 9 bytes.",
      "refused 15 of ?"},
     {"BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You have se",
@@ -77,7 +77,7 @@ constexpr row sqs_rows[]{
     {"NobodyKnows what?", "unknown"},
 };
 
-// The code of the second entry, and whose fault it is.
+// The code of the second entry, and the party at fault.
 constexpr row sqs_entries[]{
     {"InternalError service", "partial 1 transient"},
     {"InternalFailure service", "partial 1 transient"},

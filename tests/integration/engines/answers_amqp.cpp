@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the AMQP adapter makes of outcomes, and of conditions: of a delivery that is rejected, of a
-// link that is closed with a delivery under way, and of one that is closed at once.
+// The outcomes of the AMQP adapter for delivery outcomes and for conditions. A condition arrives
+// with a rejected delivery, with a link that is closed during a delivery, or with one that is
+// closed at once.
 
 #include <cstdio>
 #include <span>
@@ -52,7 +53,8 @@ constexpr row rows[]{
     {where::outcome, "com.microsoft:producer-epoch-stolen", "", "failed, ownership_lost"},
     {where::outcome, "amqp:internal-error", "", "unknown"},
     {where::outcome, "nobody:knows", "", "unknown"},
-    // Too large is said of the one transfer that is under way. The rest may be said of anything.
+    // "Too large" refers to the only transfer in flight. The other conditions may refer to
+    // anything.
     {where::under_way, "amqp:link:message-size-exceeded", azure, "refused 99 of 77"},
     {where::under_way, "amqp:link:stolen", "", "failed, ownership_lost"},
     {where::under_way, "com.microsoft:server-busy", "", "unknown"},
@@ -61,7 +63,7 @@ constexpr row rows[]{
     {where::under_way, "amqp:decode-error", "", "unknown"},
     {where::under_way, "amqp:link:detach-forced", "", "unknown"},
     {where::under_way, "", "", "unknown"},
-    // Nothing has been sent: a no, or a matter of time.
+    // Nothing has been sent: a final refusal, or a temporary one.
     {where::at_once, "amqp:not-found", "", "failed, cancelled"},
     {where::at_once, "amqp:unauthorized-access", "", "failed, cancelled"},
     {where::at_once, "amqp:invalid-field", "", "failed, cancelled"},
@@ -88,7 +90,7 @@ void close_link(pn_link_t* link, const row& r)
 void attach(pn_link_t* link, const row& r)
 {
     if (r.at == where::at_once) {
-        pn_link_open(link);  // without a target, as the standard has it
+        pn_link_open(link);  // without a target, as the standard requires
         close_link(link, r);
         return;
     }

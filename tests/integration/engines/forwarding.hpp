@@ -14,7 +14,7 @@
 
 namespace engines_test {
 
-/// All calls of a store, handed on to one made of a connection that is kept beside it.
+/// Forwards all calls to a store on a connection that this object owns.
 template <class Connection, class Store>
 class forwarding {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A topic of Kafka is an event log as run_partitions needs it: the conformance suite, markers of
-// transactions, removed events, positions after the end, outages, and readers that skip nothing and
-// repeat nothing while brokers stop, leaders move and requests fail. The brokers are the mock of
+// A topic of Kafka is an event log for run_partitions: the conformance suite, markers of
+// transactions, removed events, positions after the end, and outages. Readers skip and repeat
+// nothing while brokers stop, leaders move and requests fail. The brokers are the mock of
 // librdkafka.
 
 #include <algorithm>
@@ -191,7 +191,8 @@ void has_faults(engines::kafka_mock& cluster)
     check(next && next->size() == 1 && next->front().sequence == 4, "read: continues after it");
 }
 
-// A log does not use the group of its settings, and fetches again what it has stopped to fetch.
+// A log does not use the group of its settings. It fetches a partition again that it has stopped to
+// fetch.
 void has_no_group(engines::kafka_mock& cluster)
 {
     cluster.topic("group", 2);
@@ -249,7 +250,7 @@ constexpr std::int32_t brokers = 3;
 constexpr std::uint64_t events = 20'000;
 const std::string topic = "orders";
 
-// The bodies of a partition by offset, as they are seen first.
+// The bodies of a partition by offset, as read first.
 class contents {
 public:
     bool agrees(std::int32_t partition, std::uint64_t offset, const std::string& body)

@@ -264,7 +264,7 @@ void test_in_flight(scripted::score& score)
                  "10 accepted, 11 accepted, 12 accepted, 13 accepted");
     for (std::int32_t n = 1; n != 4; ++n) cluster.set_delay(n, 0);
 
-    // The outcome of one batch is not that of the others.
+    // The outcome of one batch does not affect the others.
     for (std::size_t refused = 0; refused != 3; ++refused) {
         std::vector<rd_kafka_resp_err_t> responses(refused, RD_KAFKA_RESP_ERR_NO_ERROR);
         responses.push_back(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
@@ -277,7 +277,7 @@ void test_in_flight(scripted::score& score)
         check(one, "one of three is refused: " + found);
     }
 
-    // The partitions take turns, so the next three batches are for brokers 1, 2 and 3 in some order.
+    // The partitions take turns, so the next three batches go to brokers 1, 2 and 3 in some order.
     cluster.set_down(2);
     start(s, {10, 11, 12});
     std::string found = ended(s, 3);
@@ -289,7 +289,7 @@ void test_in_flight(scripted::score& score)
     start(s, {10, 11, 12});
     score.expect("Kafka", "after it", ended(s, 3), "10 accepted, 11 accepted, 12 accepted");
 
-    // After an unknown outcome, the batches that are in flight still have their own.
+    // After an unknown outcome, the other batches in flight keep their own outcomes.
     cluster.set_delay(2, 2'600);
     start(s, {10, 11, 12});
     found = ended(s, 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The log on NATS JetStream does what run_partitions relies on, also while nodes are killed.
+// The log on NATS JetStream has the properties that run_partitions relies on, also while nodes are
+// killed.
 //
 //     nats_log FOLDER [SECONDS]                    all; SECONDS of kills, 20 without the argument
 //     nats_log FOLDER hold                         starts a cluster and waits to be killed
@@ -120,7 +121,7 @@ std::string consumer_of(engines::nats_client& client, const std::string& stream)
     return name;
 }
 
-/// Messages that are lost on their way, and consumers that end: nothing is skipped.
+/// Messages that are lost in transit, and consumers that end: no event is skipped.
 void losses(const std::string& url)
 {
     const std::string stream = "LOSSES";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_ends: races for a checkpoint, and each end that a transaction can have on a server.
+// postgres_ends: races for a checkpoint, and all outcomes of a transaction on a server.
 
 #ifndef WAYBILL_TESTS_POSTGRES_ENDS_HPP
 #define WAYBILL_TESTS_POSTGRES_ENDS_HPP
@@ -19,8 +19,8 @@ namespace postgres_test {
 using waybill::advance_outcome;
 using waybill::commit_outcome;
 
-/// Four connections want the same checkpoint at the same moment, absent at first: each time one of
-/// them gets it, and all others are told so.
+/// Four connections advance the same checkpoint at the same time. In each round exactly one
+/// succeeds, and the others get that result. The first checkpoint of a key is absent.
 [[nodiscard]] inline int races()
 {
     constexpr int owners = 4;
@@ -35,7 +35,7 @@ using waybill::commit_outcome;
             store_at s(schema);
             if (!s.load(key_of("0"))) ++errors;
             for (std::uint64_t round = 0; round != rounds; ++round) {
-                // Ten steps a key, the first of them from nothing.
+                // Ten steps a key. The first one starts without a checkpoint.
                 const auto key = key_of(std::to_string(round / 10));
                 std::optional<waybill::position> from;
                 if (round % 10 != 0) from = waybill::position{round - 1, ""};
@@ -65,8 +65,8 @@ using waybill::commit_outcome;
     return expect(alone == static_cast<int>(rounds) && errors == 0, "each race has one winner");
 }
 
-/// Commits that a server refuses, transactions that end behind the store's back, and that nothing
-/// is written outside of a transaction then.
+/// Commits that a server refuses, and transactions that end without the store's knowledge.
+/// Afterwards nothing is written outside of a transaction.
 [[nodiscard]] inline int ends()
 {
     int wrong = 0;
@@ -145,7 +145,7 @@ using waybill::commit_outcome;
         auto a = one.begin();
         auto b = two.begin();
         if (!a || !b) return wrong + 1;
-        // Each counts what the other adds to.
+        // Each transaction counts the rows to which the other one adds.
         for (store_at* s : {&one, &two}) s->db().exec("SELECT count(*) FROM t");
         for (store_at* s : {&one, &two}) s->db().exec("INSERT INTO t VALUES (1)");
         wrong += expect(is(a->commit(), commit_outcome::applied), "the first of two is serialized");
@@ -155,8 +155,8 @@ using waybill::commit_outcome;
     return wrong;
 }
 
-/// A connection that is cut right before the server is told to commit, and right before its answer
-/// comes back. Either is unknown, and what is read back tells them apart.
+/// A connection that is cut right before the commit request, and one that is cut right before the
+/// reply. Both outcomes are unknown, and reading the checkpoint resolves them.
 [[nodiscard]] inline int cuts()
 {
     int wrong = 0;
@@ -177,8 +177,8 @@ using waybill::commit_outcome;
             expect(c && *c == commit_outcome::unknown, "a commit without an answer is unknown");
         const auto back = cut.load(key);
         wrong += expect(back && back->has_value() == told, "what happened is read back");
-        // The one that was cut off still holds its lock, until the server notices: who starts from
-        // what was there before waits for it.
+        // The transaction that was cut holds its lock until the server notices. A transaction with
+        // the same expected position waits for it.
         auto later = s.begin();
         if (!later) return wrong + 1;
         const auto again = s.advance(*later, key, {}, {5, "five"}, 3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_kills: a server whose every process is killed in the middle of commits, again and again.
+// postgres_kills: a server whose processes are all killed during commits, many times.
 
 #ifndef WAYBILL_TESTS_POSTGRES_KILLS_HPP
 #define WAYBILL_TESTS_POSTGRES_KILLS_HPP
@@ -21,7 +21,7 @@
 
 namespace postgres_test {
 
-/// The process that its folder names, and all that it has started.
+/// The main process of the server in this folder, and its children.
 [[nodiscard]] inline std::vector<pid_t> processes_of(const std::string& folder)
 {
     pid_t first = 0;
@@ -34,7 +34,7 @@ namespace postgres_test {
         std::ifstream in(entry.path() / "stat");
         std::string line;
         std::getline(in, line);
-        // Behind the name in parentheses: the state, and who has started it.
+        // After the name in parentheses: the state and the parent process.
         const std::size_t behind = line.rfind(')');
         if (behind == line.npos || line.size() < behind + 4) continue;
         if (std::atoi(line.c_str() + behind + 4) == first) all.push_back(std::stoi(name));
@@ -42,7 +42,7 @@ namespace postgres_test {
     return all;
 }
 
-/// Stops a process, and waits until it has stopped: before that it may still start others.
+/// Stops a process, and waits until it has stopped. Before that it may still start children.
 inline void stop_process(pid_t p)
 {
     ::kill(p, SIGSTOP);
@@ -56,7 +56,7 @@ inline void stop_process(pid_t p)
     }
 }
 
-/// Tells when a commit is on its way, so that the server can be killed just then.
+/// Counts the commits that have started, so that the server can be killed during one.
 class watched {
 public:
     class transaction {
@@ -121,8 +121,8 @@ private:
     engines::postgres_store& store_;
 };
 
-/// Batches of three for as long as it takes to kill the server so often. Each event inserts a row
-/// that nothing keeps from being there twice, and each seventh one is a dead letter.
+/// Delivers batches of three until the server was killed often enough. Each event inserts a row
+/// without a unique key. Each seventh event is a dead letter.
 [[nodiscard]] inline int kills(const std::string& folder, const std::string& script)
 {
     using std::chrono::steady_clock;
@@ -137,7 +137,7 @@ private:
     store_at s(fresh_schema());
     const auto key = key_of("0");
     (void)s.load(key);
-    // A commit that takes its time, so that a good part of the kills meets one.
+    // A slow commit, so that many of the kills happen during one.
     s.db().exec(
         "CREATE TABLE effects (n bigint);"
         "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS"
@@ -148,7 +148,7 @@ private:
     watched store(s.bare());
     std::atomic<bool> over{false};
     std::atomic<int> starts{0};
-    std::atomic<bool> hang{false};  // The next commit is there, and no answer to it comes.
+    std::atomic<bool> hang{false};  // the next commit is durable, and its reply does not arrive
     int killed = 0;
     std::thread killer([&] {
         std::mt19937_64 dice(7);
@@ -161,7 +161,7 @@ private:
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
             const std::vector<pid_t> all = processes_of(folder);
-            // Not asleep: a commit takes about a millisecond.
+            // A busy wait: a commit takes about a millisecond.
             while (store.commits < later && steady_clock::now() < patience) {
             }
             auto moment = steady_clock::now() + std::chrono::microseconds(dice() % 1'000);
@@ -172,7 +172,8 @@ private:
             }
             while (steady_clock::now() < moment) {
             }
-            // The youngest first, which is the one that commits; and whoever has come since.
+            // The youngest first, which executes the commit; then processes that have started
+            // since.
             for (std::size_t i = all.size(); i > 1; --i) ::kill(all[i - 1], SIGKILL);
             if (!all.empty()) stop_process(all[0]);
             for (const pid_t p : processes_of(folder)) {
@@ -180,7 +181,7 @@ private:
             }
             if (!all.empty()) ::kill(all[0], SIGKILL);
             ++killed;
-            // A server refuses to start as long as a process of its predecessor is still there.
+            // A server does not start while a process of its predecessor is alive.
             const auto back = steady_clock::now() + std::chrono::seconds(120);
             while (steady_clock::now() < back) {
                 if (std::system(("'" + script + "' start '" + folder + "'").c_str()) == 0) {
@@ -234,7 +235,7 @@ private:
         } else if (r.outcome == waybill::batch_outcome::redeliver) {
             ++batches.redelivered;
         } else if (r.outcome == waybill::batch_outcome::unknown) {
-            ++batches.unread;  // nor could it be read back
+            ++batches.unread;  // unknown, and reading it back failed, too
         } else {
             ++batches.other;
         }
@@ -245,7 +246,7 @@ private:
         return expect(false, "the server is killed and comes back");
     }
 
-    // The last kill may just be over: what is counted is counted on a connection that stands.
+    // The last kill may just be over, so the rows are counted on a new connection.
     auto loaded = store.load(key);
     for (int attempt = 0; !loaded && attempt != 100; ++attempt) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));

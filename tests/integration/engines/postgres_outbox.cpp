@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The outbox of the examples on PostgreSQL does what a relay relies on, with claims of two
-// connections at a time. A batch of messages is added in order, or not at all. Two relays send in
-// order what eight threads add meanwhile, some of it in batches of two keys.
+// The outbox of the examples on PostgreSQL has the properties that a relay relies on, with
+// concurrent claims of two connections. A batch of messages is added in order, or not at all. Eight
+// threads add messages, some in batches of two keys, and two relays send them in order.
 //
 //     postgres_outbox ADDRESS
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_own: stores on a server that the test has to itself, each in a schema of its own.
+// postgres_own: stores on a server that only the test uses, each in its own schema.
 
 #ifndef WAYBILL_TESTS_POSTGRES_OWN_HPP
 #define WAYBILL_TESTS_POSTGRES_OWN_HPP
@@ -22,7 +22,7 @@ namespace postgres_test {
 
 inline std::string where;
 
-/// The address of a schema, with how long a lock is waited for.
+/// The address of a schema, with the maximum wait for a lock.
 [[nodiscard]] inline std::string address_of(const std::string& schema, const std::string& patience)
 {
     return where + " options='-c search_path=" + schema + " -c lock_timeout=" + patience + "'";
@@ -59,7 +59,7 @@ private:
     return {"orders", "billing", partition};
 }
 
-/// Says what does not hold, and counts it.
+/// Prints a rule that does not hold. Returns 1 for it, else 0.
 [[nodiscard]] inline int expect(bool holds, const char* what)
 {
     if (!holds) std::printf("wrong: %s\n", what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// postgres_relay: passes a connection on, until it comes to the first COMMIT, and cuts it there.
+// postgres_relay: forwards a connection until its first COMMIT, and cuts it there.
 
 #ifndef WAYBILL_TESTS_POSTGRES_RELAY_HPP
 #define WAYBILL_TESTS_POSTGRES_RELAY_HPP
@@ -25,8 +25,8 @@ class relay {
 public:
     enum class cut { request, answer };
 
-    /// In front of the server at this address. Connections after the one that was cut are passed on
-    /// for good; there is one at a time.
+    /// Forwards to the server at this address, one connection at a time. Connections after the one
+    /// that was cut are forwarded without a cut.
     relay(std::string where, cut side) : where_(std::move(where)), side_(side)
     {
         door_ = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -84,7 +84,7 @@ private:
 
     void pass(int client, int server)
     {
-        constexpr std::string_view commit("COMMIT", 7);  // with its NUL: a BEGIN says COMMITTED
+        constexpr std::string_view commit("COMMIT", 7);  // with its NUL: a BEGIN contains COMMITTED
         bool told = false;
         while (!over_) {
             std::array<pollfd, 2> ends{{{client, POLLIN, 0}, {server, POLLIN, 0}}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The queue of sessions in PostgreSQL: the rules of its conformance suite, its row locks when
-// processes and connections end, and each step in effect once although workers are killed at any
-// moment. Also the table of dead letters.
+// The queue of sessions in PostgreSQL: the rules of its conformance suite, and its row locks when
+// processes and connections end. Each step takes effect once although workers are killed at random
+// times. Also the table of dead letters.
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The stores on PostgreSQL do what process_batch and lease_manager rely on: the conformance suites,
-// races of real connections, the ends that a transaction can have on a server, a connection that is
-// cut on either side of a commit, and a server that is killed in the middle of commits.
+// The stores on PostgreSQL have the properties that process_batch and lease_manager rely on: the
+// conformance suites, races of real connections, and all outcomes of a transaction. Connections are
+// cut before and after a commit, and the server is killed during commits.
 //
 //     postgres_store ADDRESS FOLDER SERVER      as postgres_server makes them, and that script
 
@@ -28,7 +28,7 @@ namespace {
 
 using namespace postgres_test;
 
-/// Prints a report; how many of its rules are broken or untested.
+/// Prints a report. Returns the number of its rules that are broken or untested.
 int shown(const char* suite, const waybill::testing::conformance_report& report)
 {
     for (const std::string& rule : report.broken) std::printf("broken: %s\n", rule.c_str());
@@ -37,7 +37,7 @@ int shown(const char* suite, const waybill::testing::conformance_report& report)
     return static_cast<int>(report.broken.size() + report.untested.size());
 }
 
-/// Most of the suite is one thread, so nobody waits long for a lock.
+/// Most of the suite runs in one thread, so a long wait for a lock is not needed.
 int conforms()
 {
     auto report = waybill::testing::conformance(

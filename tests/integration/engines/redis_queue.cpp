@@ -86,7 +86,7 @@ void test_two_workers(const std::string& url)
     const auto nothing = quick.receive(lock);
     expect(nothing && !*nothing, "both messages are locked");
     std::this_thread::sleep_for(300ms);
-    // The other lock is still held, as its worker has chosen it.
+    // The other lock still holds, for the time that its worker has chosen.
     auto taken = quick.receive(lock);
     expect(taken && *taken && (**taken).id == (**late).id, "the message of the slow worker");
     expect((**taken).deliveries == 2, "its deliveries");

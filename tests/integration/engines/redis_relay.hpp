@@ -102,7 +102,7 @@ private:
         return true;
     }
 
-    /// All that arrives until nothing does for some time.
+    /// All bytes until no more arrive for some time.
     static std::string read_rest(int from)
     {
         std::string all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// scripted: a broker that says one thing, to see what an adapter makes of it.
+// scripted: a broker with one reply, to test the outcome of an adapter.
 
 #ifndef WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
 #define WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
@@ -23,7 +23,7 @@
 
 namespace scripted {
 
-/// Listens on a free port of this machine, and talks to whoever connects, one after the other.
+/// Listens on a free port of this machine, and talks to each client, one after the other.
 class peer {
 public:
     explicit peer(std::function<void(int)> talk) : listener_(::socket(AF_INET, SOCK_STREAM, 0))
@@ -44,7 +44,8 @@ public:
                 talk(fd);
                 ::shutdown(fd, SHUT_WR);
                 char rest[256];
-                while (::recv(fd, rest, sizeof rest, 0) > 0) continue;  // so that nothing is reset
+                // reads the rest, so that the connection is not reset
+                while (::recv(fd, rest, sizeof rest, 0) > 0) continue;
             }
         });
     }
@@ -74,7 +75,7 @@ inline void say(int fd, std::string_view all)
     }
 }
 
-/// Listens until what was said ends so.
+/// Reads until the received bytes end with `end`. Returns false if the connection ends first.
 inline bool heard(int fd, std::string_view end)
 {
     std::string all;
@@ -86,7 +87,7 @@ inline bool heard(int fd, std::string_view end)
     return true;
 }
 
-/// Listens until the request of a NATS client ends, and returns its inbox. Empty if there is none.
+/// Reads the request of a NATS client, and returns its inbox. Empty if there is none.
 inline std::string nats_inbox(int fd)
 {
     std::string all;
@@ -126,7 +127,7 @@ inline std::string in_words(const waybill::send_outcome& o)
         [](const waybill::batch_sender::outcome_unknown&) { return std::string("unknown"); });
 }
 
-/// Counts what was asked, and tells of what is otherwise than expected.
+/// Counts the checks, and prints each unexpected result.
 class score {
 public:
     void expect(std::string_view broker, std::string_view said, const std::string& became,

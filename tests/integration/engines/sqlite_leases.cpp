@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The leases of the examples do what a lease_manager relies on, with real races between threads,
-// and fence the checkpoints of the store beside them.
+// The leases of the examples have the properties that a lease_manager relies on, with real races
+// between threads. They fence the checkpoints of the store beside them.
 
 #include <cstdio>
 #include <memory>
@@ -56,7 +56,7 @@ private:
 
 const waybill::partition_key key{"orders", "billing", "0"};
 
-// Nobody commits who does not hold the lease just then.
+// Only the current holder of the lease commits.
 void fence(const std::string& path)
 {
     engines::database db(path);

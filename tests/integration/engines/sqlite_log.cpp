@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The log of the examples does what run_partitions relies on.
+// The log of the examples has the properties that run_partitions relies on.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The outbox of the examples on SQLite does what a relay relies on, with claims of two threads at a
-// time.
+// The outbox of the examples on SQLite has the properties that a relay relies on, with concurrent
+// claims of two threads.
 //
 //     sqlite_outbox FOLDER
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The queue of sessions in a file holds the rules that Azure Service Bus has, as far as pipelines
-// rely on them: each of them by one connection, and between two.
+// The queue of sessions in a SQLite file keeps the rules of Azure Service Bus that pipelines rely
+// on. Each rule is tested with one connection, or between two.
 
 #include <atomic>
 #include <cstdint>
@@ -54,7 +54,7 @@ struct connection {
     engines::sqlite_sessions queue;
 };
 
-// The same as a queue.
+// A queue that owns its connection.
 struct own_database {
     explicit own_database(const std::string& path) : db(path) {}
     engines::database db;
@@ -84,7 +84,7 @@ void send(connection& c, const std::string& session, int from, int to)
     send(c, batch);
 }
 
-// What came, or "-".
+// The received body and delivery count, "-" if there is no message, or the fault.
 std::string receive(connection& c, const engines::session_lock& l)
 {
     const auto m = c.queue.receive(l);
@@ -318,7 +318,8 @@ void numbers(const std::string& path)
     check(seen == "3:281474976710655 4:0 5:1 6:2 ", "numbers go round, and the order stays: " + seen);
 }
 
-// Two receivers at once, each with a connection and a thread: each message is completed once.
+// Two receivers at the same time, each with a connection and a thread. Each message is completed
+// once.
 void race(const std::string& path)
 {
     rule = "race";
@@ -350,7 +351,8 @@ void race(const std::string& path)
     std::printf("race: %zu and %zu\n", done[0].size(), done[1].size());
 }
 
-// As stores of states, with real races, and where what they stand on is gone.
+// The session store conformance suite, with real races, and its outage suite after the tables were
+// dropped.
 template <class Store, class Path>
 void conforms(const std::string& tables, const waybill::state_budget& budget, Path path)
 {
@@ -371,7 +373,7 @@ void conforms(const std::string& tables, const waybill::state_budget& budget, Pa
     for (const std::string& w : waybill::testing::session_outage_conformance(gone).broken) check(false, w);
 }
 
-/// What waybill::run_session needs of a queue.
+/// The queue conformance suite of waybill::run_session.
 void runs_sessions(const std::string& path)
 {
     rule = "a queue for run_session";
@@ -432,7 +434,8 @@ int main(int, char** argv)
     broken(path());
     runs_sessions(path());
     conforms<table_states>("states", {}, path);
-    conforms<queue_states>("sessions", {.bytes = 262'144 - 21}, path);  // a version is before it
+    // a version precedes each state
+    conforms<queue_states>("sessions", {.bytes = 262'144 - 21}, path);
     std::printf("queue of sessions: %d checks, %d of them failed\n", checks, failures);
     return failures == 0 && checks > 100 ? 0 : 1;
 }

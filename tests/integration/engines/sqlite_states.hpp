@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two stores for the states of sessions, each with its connection: a table of its own, as one would
-// write it for a broker that keeps no states, and the states that the queue keeps.
+// Two stores for the states of sessions, each with its connection: a separate table, as for a
+// broker without session states, and the states in the queue.
 
 #ifndef WAYBILL_TESTS_INTEGRATION_ENGINES_SQLITE_STATES_HPP
 #define WAYBILL_TESTS_INTEGRATION_ENGINES_SQLITE_STATES_HPP
@@ -31,7 +31,7 @@ public:
             return found;
         });
     }
-    /// One statement, so nobody comes between the comparison and the write.
+    /// One statement, so no other write can come between the comparison and this one.
     waybill::result<waybill::save_result<version>> save(const std::string& session,
                                                         const std::string& bytes,
                                                         const std::optional<version>& expected)
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    // A replaced row is a new one, and AUTOINCREMENT gives no number twice.
+    // A replaced row gets a new number, and AUTOINCREMENT never repeats one.
     static constexpr const char* table =
         "CREATE TABLE IF NOT EXISTS states (version INTEGER PRIMARY KEY AUTOINCREMENT,"
         " session TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL)";
@@ -69,7 +69,7 @@ private:
     engines::statement clear_{db_, "DELETE FROM states WHERE session = ? AND version = ?"};
 };
 
-/// A version is the token of the lock under which it was written, and stands before the state.
+/// The version is the token of the lock under which the state was written. It precedes the state.
 class queue_states {
 public:
     using version = std::uint64_t;

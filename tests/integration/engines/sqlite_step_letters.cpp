@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of parked steps gives back what was put there, in the order of its keys, and all of a
-// call or nothing.
+// The table of pipeline dead letters returns the stored letters in the order of their keys. A call
+// takes effect completely or not at all.
 
 #include <cstdint>
 #include <cstdio>
@@ -106,7 +106,7 @@ int main(int, char** argv)
     check(letters.remove(std::vector{again, all[3], letter("c", 1)}).ok(), "one that is not there is removed");
     check(*other.list() == std::vector{all[0], all[2]}, "and those that are there");
 
-    // Another one writes: nothing of the call is done.
+    // Another connection writes: the call has no effect.
     sqlite3_busy_timeout(other_db.handle(), 0);
     db.exec("BEGIN IMMEDIATE");
     check(other.remove(all).kind == waybill::fault_kind::infrastructure,
@@ -114,7 +114,7 @@ int main(int, char** argv)
     db.exec("COMMIT");
     check(letters.list()->size() == 2, "and is as it was");
 
-    // What other tools have written.
+    // Rows that other tools have written.
     db.exec("UPDATE step_letters SET row_key = '9' WHERE row_key LIKE '%9'");
     check((*letters.list())[1].sequence == 9, "a key without zeros can be read");
     waybill::pipeline_dead_letter nine = (*letters.list())[1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The store of the examples does what process_batch relies on, and so would the one that a user
-// writes after it. It holds where the disk is full, values are too large, or rows are no rows.
+// The store of the examples has the properties that process_batch relies on. It also handles a full
+// disk, large values and unreadable rows.
 
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,7 @@ void check(bool holds, const std::string& what)
     std::printf("%s\n", what.c_str());
 }
 
-// A store with its connection, which waits for a lock, and not for long: most of the suite is one
+// A store with its connection. Its wait for a lock is short, since most of the suite runs in one
 // thread.
 class connection : public engines_test::forwarding<engines::database, engines::sqlite_store> {
 public:
@@ -92,7 +92,7 @@ struct simulation {
     }
 };
 
-// What a transaction answers that SQLite has rolled back.
+// The results of a transaction that SQLite has rolled back.
 void lost(const std::string& path)
 {
     simulation w(path);
@@ -137,7 +137,7 @@ void lost(const std::string& path)
     check(w.effects() == 1, "lost: the connection stays of use");
 }
 
-// A handler that catches what SQLite says, and writes something shorter.
+// A handler that catches the error of SQLite, and writes a shorter row.
 void full_disk(const std::string& path, bool savepoints, bool catches_all)
 {
     simulation w(path);
@@ -167,14 +167,15 @@ void full_disk(const std::string& path, bool savepoints, bool catches_all)
     check(r.handled == 6 && w.effects() == 6, "full disk: nothing is made up for");
 }
 
-// No event is to blame for a full disk, wherever that is found out.
+// A full disk is never the fault of an event, at any statement that finds it.
 void full_anywhere(const std::string& path)
 {
     std::vector<event> events;
     for (std::uint64_t n = 1; n != 9; ++n) events.push_back({n, std::string(40'000, 'x')});
     for (int pages = 190; pages < 250; pages += 4) {
         simulation w(path + std::to_string(pages));
-        // Of several rows, which may break a rule, SQLite undoes the statement alone.
+        // The statement inserts several rows and may break a rule. Then SQLite undoes only the
+        // statement.
         w.db.exec("CREATE TABLE lines (n INTEGER, line INTEGER NOT NULL, body TEXT, UNIQUE (n, line))");
         engines::statement three(w.db, "INSERT INTO lines SELECT ?1, column1, ?2 FROM (VALUES (1), (2), (3))");
         w.room_for(pages);
@@ -185,7 +186,7 @@ void full_anywhere(const std::string& path)
     }
 }
 
-// What no table takes will never be taken.
+// A value that breaks a rule of a table is a permanent fault.
 void refused(const std::string& path)
 {
     simulation w(path);
@@ -212,7 +213,7 @@ void refused(const std::string& path)
           "refused: a letter, and the transaction lost");
 }
 
-// Rows that are no rows are errors that say where they are, and no values.
+// Unreadable rows are errors with the place and the value of the row.
 void unreadable(const std::string& path)
 {
     simulation w(path);
@@ -270,7 +271,7 @@ void unreadable(const std::string& path)
     says(leases.list("orders", "billing"), {"epoch is 'never'"});
     tx.rollback();
 
-    // None of those leaves a statement half read, which would keep all others from writing here.
+    // No statement is left half read. It would prevent all other writes to the file.
     engines::database second(path);
     second.exec("INSERT INTO effects VALUES (1, 'by another connection')");
     check(w.store.begin().has_value(), "unreadable: a statement of the store is left half read");

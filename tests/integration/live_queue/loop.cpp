@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// loop: what a queue with workers must keep, whatever it is kept in and whoever is killed.
+// loop: the guarantees of a queue with workers, on each engine, while processes are killed.
 //
-//     loop forms               which addresses are understood, and which answers are not
+//     loop forms               the accepted and the refused addresses
 //     loop sqlite FOLDER       the queue, and then producer and workers
 //     loop nats FOLDER         producer and workers, with a server of our own
-//     loop address FOLDER      the same with a server that runs already
-//     loop others FOLDER       the queue there, what stays in it, and when the server is gone
-//     loop absent FOLDER       as there is no nats-server to start
+//     loop address FOLDER      the same with a running server
+//     loop others FOLDER       the queue there, its remaining messages, and an outage of the server
+//     loop absent FOLDER       without an installed nats-server
 //     loop on WHERE FOLDER     producer and workers until it is killed
 //
-// It says what does not hold, and exits with how much that is.
+// Prints each rule that does not hold. The exit code is the number of these rules.
 
 #include <chrono>
 #include <cstdio>
@@ -47,7 +47,7 @@ void expect(bool holds, const std::string& what)
     ++wrong;
 }
 
-/// Asks until it holds or `time_until_dead_letter` is over.
+/// Repeats the check until it holds or `patience` is over.
 template <class F>
 bool soon(F holds, steady::duration patience = 60s)
 {
@@ -61,16 +61,16 @@ bool soon(F holds, steady::duration patience = 60s)
 bool nobody_left() { return waitpid(-1, nullptr, WNOHANG) == -1; }
 
 constexpr auto lease = 2s;
-constexpr auto late = 1s;    // until a server has looked at its clock
+constexpr auto late = 1s;    // the delay until a server checks its clock
 
-/// Nothing also if the queue cannot be reached.
+/// Returns nothing if the queue is empty or cannot be reached.
 template <class Queue>
 std::optional<typename Queue::message> take(Queue& queue)
 {
     return queue.receive(lease).value_or(std::nullopt);
 }
 
-/// Takes a message, says so, and never finishes it.
+/// Takes a message, prints it, and never finishes it.
 int hold(const std::string& address)
 {
     auto queue = autoscaler::live_work(address);
@@ -84,7 +84,7 @@ int hold(const std::string& address)
     return 1;
 }
 
-/// Somebody takes a message, and is killed.
+/// A process takes a message and is killed. Returns its output.
 std::string taken_and_killed(const std::string& address)
 {
     int ends[2] = {-1, -1};
@@ -160,7 +160,7 @@ void expect_refusal(const std::string& folder, const std::string& where, std::st
 constexpr autoscaler::live_traffic traffic{
     .quiet_rate = 20, .burst_rate = 120, .quiet = 400ms, .burst = 600ms};
 
-/// Bursts, one worker and then three, of whom one is killed.
+/// Bursts; one worker and then three, one of which is killed.
 void run(const std::string& folder, const std::string& where)
 {
     std::uint64_t sent = 0;
@@ -169,7 +169,7 @@ void run(const std::string& folder, const std::string& where)
         live_queue queue(folder, where, 20ms);
         const std::uint64_t before = queue.sent();
         const auto first = queue.depth();
-        // What the dead have taken is there until their time is up.
+        // Messages of killed workers stay in flight until their lock expires.
         const std::uint64_t dead = 1 + (first ? first->in_flight : 0);
         queue.start_producer(3s, 7, traffic);
         queue.start_worker();
@@ -196,13 +196,13 @@ void run(const std::string& folder, const std::string& where)
         processed = queue.processed();
         expect(sent > before + 100, "it was a lot");
         expect(d && sent == processed + d->ready + d->in_flight, "what was sent is done or there");
-        // It is in flight until its time is up, which may be just now.
+        // Messages in flight stay so until their lock expires, which may be just now.
         expect(d && d->ready + d->in_flight <= dead, "only the dead have left something");
         std::printf("%s: %llu sent, %llu processed\n", std::string(queue.engine()).c_str(),
                     static_cast<unsigned long long>(sent),
                     static_cast<unsigned long long>(processed));
     }
-    if (where.starts_with("nats://")) return;  // that server is a child of ours
+    if (where.starts_with("nats://")) return;  // the server is a child of this process
     expect(nobody_left(), "nobody is left");
     {
         live_queue queue(folder, where);
@@ -215,7 +215,7 @@ void run(const std::string& folder, const std::string& where)
 }
 
 #ifdef WAYBILL_ENGINES_NATS
-/// Throws nats_error if the server is not there.
+/// Throws nats_error if the server cannot be reached.
 void connect(engines::nats_client& client)
 {
     const natsStatus s = client.ready(5s);
@@ -297,7 +297,7 @@ void look_at_forms()
 }
 
 #ifdef WAYBILL_ENGINES_NATS
-/// Whatever a server says to the question for the stream, nobody takes it for a queue.
+/// A server with any other reply about the stream is never taken for a queue.
 void hear_strange_things()
 {
     // INBOX is replaced by that of the request.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// client: what wire/nats says is just within a limit nats.c and JetStream take, and refuse with a
-// byte more. Arguments: URL, max_payload.
+// client: nats.c and JetStream accept messages of exactly the computed maximum of wire/nats, and
+// refuse one more byte. Arguments: URL, max_payload.
 
 #include <cstdint>
 #include <cstdio>

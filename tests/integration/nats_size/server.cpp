@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// server: what wire/nats says is just within max_payload a server takes, and refuses with a byte
-// more. Speaks the protocol itself, over a socket. Arguments: port, max_payload.
+// server: a server accepts messages of exactly the computed maximum of wire/nats, and refuses one
+// more byte. Speaks the protocol itself, over a socket. Arguments: port, max_payload.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -44,7 +44,7 @@ public:
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    // A server that refuses may close before it has read all; what it says is read all the same.
+    // A server that refuses may close before it has read all bytes. Its reply is read anyway.
     void say(std::string_view all)
     {
         while (!all.empty()) {

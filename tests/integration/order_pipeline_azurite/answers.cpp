@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What examples/engines/azure_table.hpp makes of the answers of a table service. It is scripted, as
-// no real one says all of it.
+// The results of examples/engines/azure_table.hpp for the replies of a table service. The service
+// is scripted, because no real one sends all of these replies.
 
 #include <cstdint>
 #include <cstdio>
@@ -33,15 +33,15 @@ std::string answered(int status, const std::string& body, const std::string& hea
     return "HTTP/1.1 " + std::to_string(status) + " So\r\n" + headers + "Content-Length: " +
            std::to_string(body.size()) + "\r\n\r\n" + body;
 }
-/// "409 EntityAlreadyExists" as the service says it.
+/// "409 EntityAlreadyExists" in the form of the service.
 std::string error(int status, const std::string& code)
 {
     return answered(status, R"({"odata.error":{"code":")" + code + R"(","message":{"value":"words"}}})");
 }
 std::string row(std::uint64_t sequence) { return engines::row_of(letter(sequence)).dump(); }
 
-/// Says the answers in their order, one to each request, and keeps what was asked. An empty one
-/// breaks the connection off.
+/// Sends the replies in their order, one for each request, and stores the requests. An empty reply
+/// closes the connection.
 class service {
 public:
     explicit service(texts answers) : answers_(std::move(answers)), peer_([this](int fd) { talk(fd); }) {}
@@ -123,14 +123,14 @@ constexpr refusal refusals[]{
     {400, "InvalidInput", "permanent"},
     {400, "InvalidHeaderValue", "infrastructure"},
     {403, "AuthenticationFailed", "infrastructure"},
-    {404, "ResourceNotFound", "infrastructure"},  // the account
+    {404, "ResourceNotFound", "infrastructure"},  // the account does not exist
     {409, "TableBeingDeleted", "transient"},
     {409, "NobodyKnows", "transient"},
     {412, "UpdateConditionNotSatisfied", "transient"},
     {413, "RequestBodyTooLarge", "permanent"},
     {429, "TooManyRequests", "transient"},
     {503, "ServerBusy", "transient"},
-    // It may have been done all the same: the same again.
+    // The outcome is unknown, so the same request is repeated.
     {500, "InternalError", "infrastructure"},
     {500, "OperationTimedOut", "infrastructure"},
     {502, "", "infrastructure"},
@@ -151,7 +151,7 @@ void faults()
     expect("broken off", write, {""}, "infrastructure", "PUT");
     expect("in the middle", write, {"HTTP/1.1 200 So\r\nContent-Length: 9\r\n\r\n{"}, "infrastructure", "PUT");
 
-    // A connection that was kept and is gone is nobody's fault, once.
+    // A kept connection that was closed is replaced once without an error.
     const std::string done = answered(204, "");
     expect("gone between", write, {done, "", done}, "none", "PUT PUT PUT");
     expect("gone for good", write, {done, "", ""}, "infrastructure", "PUT PUT PUT");
@@ -185,7 +185,7 @@ void conditions()
                                                   "RowKey=%2700000000000000000007%27) HTTP/1.1\r\n");
     score.expect("a table", "a key", path ? "a path" : s.requests()[2], "a path");
 
-    // A table that is not there is made.
+    // A missing table is created.
     const std::string none = error(404, "TableNotFound");
     expect("no table", upsert, {none, answered(201, "{}"), done}, "none", "POST POST POST");
     expect("somebody makes it", upsert, {none, error(409, "TableAlreadyExists"), done}, "none", "POST POST POST");
@@ -193,7 +193,7 @@ void conditions()
     expect("is not there", upsert, {none, done, none}, "infrastructure", "POST POST POST");
     expect("goes away", upsert, {none, error(409, "TableBeingDeleted")}, "transient", "POST POST");
 
-    // Removed is what is not there, also under a key without zeros.
+    // Removing a missing letter succeeds, also under a key without zeros.
     expect("removed", remove, {done, done}, "none", "DELETE DELETE");
     expect("not there", remove, {gone, gone, gone, done}, "none", "DELETE DELETE DELETE DELETE");
     expect("half", remove, {done, error(500, "InternalError")}, "infrastructure", "DELETE DELETE");
@@ -331,7 +331,7 @@ void connection_strings()
     score.expect("a place", "https", tls ? tls->scheme + tls->root() : "none", "https/a");
     score.expect("a place", "ftp", engines::azure_table_at("ftp://h/a/bcd") ? "one" : "none", "none");
 
-    // An account in the host name is in no path.
+    // An account in the host name is not in the path.
     service s({answered(204, "")});
     auto at = *p;
     at.scheme = "http";

@@ -4,8 +4,8 @@
 //
 //     letters PLACE write >expected      writes them, and prints what another client must find
 //     letters PLACE again                reads them, writes them again, and removes some
-//     letters PLACE count                says how many there are
-//     letters PLACE kill PID N           kills a process when there are only N
+//     letters PLACE count                prints the number of letters
+//     letters PLACE kill PID N           kills a process when only N letters are left
 
 #include <algorithm>
 #include <cstdint>
@@ -74,7 +74,7 @@ std::string many(std::size_t n, std::string_view text)
 
 const std::string too_large = many(655'361, "\xC3\xBC");
 
-/// More than an entity holds, of body and state,
+/// A letter whose body and state exceed the limits of an entity.
 waybill::pipeline_dead_letter letter_beyond()
 {
     waybill::pipeline_dead_letter l = letter("large", 1, too_large);
@@ -82,7 +82,7 @@ waybill::pipeline_dead_letter letter_beyond()
     return l;
 }
 
-/// and what is kept of it.
+/// The same letter as it is stored.
 waybill::pipeline_dead_letter large_letter()
 {
     waybill::pipeline_dead_letter l = letter_beyond();
@@ -93,14 +93,13 @@ waybill::pipeline_dead_letter large_letter()
     return l;
 }
 
-constexpr std::size_t of_a = 7;    // the first letters are of session a,
-constexpr std::size_t names = 11;  // those up to here each of a session whose name is difficult
+constexpr std::size_t of_a = 7;    // the first letters are of session a
+constexpr std::size_t names = 11;  // after them, up to here: sessions with difficult names
 
 letter_list all_letters()
 {
     letter_list all;
-    // These sort as 10, 100, 11, 9 where nobody pads them; the last are beyond what Edm.Int64
-    // holds.
+    // Without padding these sort as 10, 100, 11, 9. The last ones exceed Edm.Int64.
     for (const std::uint64_t n : {9ULL, 10ULL, 11ULL, 100ULL, (7ULL << 48U) + 1, 1ULL << 63U, ~0ULL}) {
         all.push_back(letter("a", n));
     }
@@ -110,7 +109,7 @@ letter_list all_letters()
     all.push_back(letter("b'); ('", 1));
     all.push_back(letter("c \xC2\x85 \xC3\xBC", 1));
     all.push_back(letter(many(512, "z"), 1));
-    // Each body is at an edge of what a property or an entity holds.
+    // Each body is at a limit of a property or an entity.
     std::uint64_t n = 0;
     const auto with = [&](std::string body) { all.push_back(letter("bodies", ++n, std::move(body))); };
     with("");
@@ -153,7 +152,7 @@ std::string hex(std::string_view bytes)
     return out;
 }
 
-/// As read.mjs prints a row; texts in hex, so that both say the same of any bytes.
+/// The format of read.mjs. Texts are in hex, so that both outputs are equal for any bytes.
 void print(const waybill::pipeline_dead_letter& l)
 {
     nlohmann::ordered_json j;
@@ -208,7 +207,7 @@ void write_all(engines::azure_table& letters)
         if (n % 2 == 0) check(letters.upsert(all[n]), "upserted");
         else check(letters.write({&all[n], 1}), "written");
     }
-    // More than an entity holds: the letter says so, and the beginning is there.
+    // Larger than an entity: the stored letter has a mark and the beginning of the body.
     check(letters.upsert(letter_beyond()), "one that is too large is written");
     all.push_back(large_letter());
     const waybill::fault f = letters.upsert(letter(many(513, "z"), 1));
@@ -297,7 +296,7 @@ int main(int, char** argv)
     if (std::string_view(argv[2]) == "write") write_all(letters);
     else again(letters, other);
 
-    // The wrong key, and nobody there.
+    // The wrong key, and an unreachable service.
     auto wrong = *place;
     wrong.key[0] = 'A';
     check(engines::azure_table(wrong).upsert(letter("a", 1)).kind ==

@@ -2,10 +2,10 @@
 //
 // ask: the depth of the queue at an address, in one line.
 //
-//     ask depth WHERE     "3 ready, 1 in flight, age 7", or "unknown: " and why
-//     ask sqlite          makes work.sqlite, plain.sqlite and other.sqlite here
-//     ask forms           which addresses are understood
-//     ask strange         what servers might say, and none of it is a depth
+//     ask depth WHERE     "3 ready, 1 in flight, age 7", or "unknown: " and the reason
+//     ask sqlite          creates work.sqlite, plain.sqlite and other.sqlite in this folder
+//     ask forms           the accepted and the refused addresses
+//     ask strange         replies of servers that are not a depth
 //     ask port            a free port
 
 #include <chrono>
@@ -60,7 +60,7 @@ int make_queues()
     const auto a = take(60s);
     expect(a && a->body == "a" && a->deliveries == 1, "the first comes first");
     expect(queue.complete(*a).ok() && !queue.complete(*a).ok(), "it is done once");
-    const auto b = take(0s);  // its time is up at once
+    const auto b = take(0s);  // its lock expires at once
     const auto again = take(60s);
     expect(b && again && again->number == b->number && again->deliveries == 2, "it is taken again");
     expect(!queue.complete(*b).ok(), "who was too slow has not done it");
@@ -72,7 +72,7 @@ int make_queues()
     expect(waybill::holds_alternative<waybill::batch_sender::accepted>(o), "a batch is taken");
     engines::database other("other.sqlite");
     other.exec("CREATE TABLE other (n)");
-    // What is somebody else's stays as it is.
+    // A file of another program stays unchanged.
     const auto mode = [] {
         engines::database at(":memory:");
         at.exec("ATTACH 'old.sqlite' AS old");
@@ -118,7 +118,7 @@ int look_at_forms()
     return wrong;
 }
 
-/// Whoever asks with `from` and hears this must not take it for a depth.
+/// `from` must not return a depth for this reply.
 template <class From>
 int must_be_unknown(std::string_view what, std::string_view said, const From& from,
                     const std::function<void(int)>& talk)

@@ -332,7 +332,7 @@ void check_letter(const waybill::dead_letter& d, std::uint32_t partition, std::u
     expect(f != fate::permanent || d.reason == hopeless, "the reason", partition, n);
 }
 
-/// Each of the events has taken effect once, or has exactly one dead letter.
+/// Each event has taken effect once, or has exactly one dead letter.
 int check(engines::postgres& db, std::uint64_t events)
 {
     engines::postgres_store store(db);
