@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The sizes of the profile `proton` are those that Qpid Proton writes, a million messages long:
+# The sizes of the profile `proton` equal those of Qpid Proton, for a million messages:
 #
 #     amqp_proton.sh [MESSAGES [SEED]]
 set -euo pipefail

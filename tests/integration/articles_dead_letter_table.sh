@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Kills the article dead_letter_table with -9 before and after each of its calls of SQLite, while it
-# writes dead letters and while it redrives them. Afterwards another run continues: each step of the
-# orders that stopped at the receipt is in the queue once and in order, and the other order is as it
-# was. Without the broker's duplicate detection, at most the message in flight comes twice.
+# writes dead letters and while it redrives them. Afterwards another run continues. Each step of the
+# orders that stopped at the receipt is in the queue once and in order. The other order is
+# unchanged. Without the broker's duplicate detection, at most the message in flight arrives twice.
 set -euo pipefail
 export LC_ALL=C
 work=$(mktemp -d)

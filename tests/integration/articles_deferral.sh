@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Kills the article deferral with -9 before and after each of its calls of SQLite, first while the
-# mail server is down and then while it works. Afterwards another run delivers what is left: each
-# mail is there, and the one without an address is a dead letter with the reason.
+# mail server is down and then while it works. Afterwards another run delivers the rest. Each mail
+# has arrived, and the one without an address is a dead letter with the reason.
 set -euo pipefail
 export LC_ALL=C
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ wait
     fail "an undisturbed run says $said"
 [ "$(cat server/1 server/3)" = 'ada@example.org hellobob@example.org hi' ] || fail "the mails are wrong"
 
-# Mails that wait: the program makes the tables.
+# Waiting mails: the program creates the tables.
 mkdir none
 ./deferral start.sqlite none 90 >none.out
 "$work/sql" start.sqlite "INSERT INTO work (sent, body) VALUES (0, 'ada@example.org 1'), (0, 'no address'), (0, 'bob@example.org 2'), (0, 'eve@example.org 3')"

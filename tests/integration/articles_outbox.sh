@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Kills the article outbox with -9 before and after each of its calls of SQLite. Afterwards another
-# run sends what is left: each order has arrived, those of a customer in order, and the one that is
-# too large is dead, with the reason.
+# run sends the rest. Each order has arrived, and those of a customer in order. The one that is too
+# large is a dead row with the reason.
 set -euo pipefail
 export LC_ALL=C
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ fail() { echo "articles_outbox: $*" >&2; exit 1; }
 mkdir "$work/undisturbed"
 [ "$("$work/outbox" "$work/undisturbed")" = '9 sent, 1 dead, 2 returned; drained' ] || fail "an undisturbed run says something else"
 
-# check FOLDER WHAT: what is in the databases.
+# check FOLDER WHAT: the content of the databases.
 check()
 {
     local sql='SELECT group_concat(id, " ") FROM (SELECT id FROM topic WHERE key = "'

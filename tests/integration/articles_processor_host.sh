@@ -33,7 +33,7 @@ def fail(text):
 
 hosts = {name: start(name) for name in ("host-1", "host-2")}
 db = sqlite3.connect(path, timeout=60, isolation_level=None)
-for _ in range(200):  # the hosts make the tables
+for _ in range(200):  # the hosts create the tables
     if db.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('log', 'invoice', 'dead_letters')").fetchone() == (3,):
         break
     time.sleep(0.05)
@@ -43,7 +43,7 @@ bad = 0
 kills = 0
 while kills < KILLS:
     rows = []
-    for _ in range(3000):  # so that most kills are in the middle of a batch
+    for _ in range(3000):  # most kills happen during a batch
         p = dice.randrange(PARTITIONS)
         sequence[p] += 1 + (dice.randrange(5) == 0)  # with gaps
         negative = dice.randrange(400) == 0
@@ -67,7 +67,8 @@ for _ in range(600):
     if db.execute(count).fetchone()[0] >= events:
         break
     time.sleep(0.1)
-# The leases of killed hosts expire, and then each of the two that are left has half of the partitions.
+# After the leases of the killed hosts expire, each of the two remaining hosts has half of the
+# partitions.
 shares = []
 for _ in range(300):
     time.sleep(0.2)
@@ -171,7 +172,7 @@ process = start("host-1")
 finish(process, "host-1", "an undisturbed run")
 check("an undisturbed run")
 
-STOP = 170  # the call before which the host is asked to stop; all events are handled long before
+STOP = 170  # before this call the host is asked to stop; all events are handled long before
 kills = 0
 consumed_at_kill = set()
 for variable in ("KILL_AT", "KILL_AFTER"):

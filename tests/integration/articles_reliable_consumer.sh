@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Kills the article reliable_consumer with -9 before and after each of its calls of SQLite, while it
-# consumes and while it reprocesses dead letters. Afterwards another run continues: each event is in
+# consumes and while it reprocesses dead letters. Afterwards another run continues. Each event is in
 # one invoice, or in one dead letter until it is reprocessed.
 set -euo pipefail
 export LC_ALL=C

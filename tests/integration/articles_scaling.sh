@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The articles on scaling and sampling: each has at most 40 lines of its own, and does what it says.
+# The articles on scaling and sampling: each has at most 40 lines of its own, and the documented
+# output.
 set -euo pipefail
 export LC_ALL=C
 
@@ -22,15 +23,15 @@ for name in metrics_to_autoscaler sampling; do
     [ "$lines" -le 40 ] || fail "$name has $lines lines of its own"
 done
 
-# The load rises and falls: up in steps, down again, and no more commands than changes. On a machine
-# that is busy some rounds may be missing, so the numbers of changes are bounds only.
+# The load rises and falls: up in steps, down again, and no more commands than changes. On a busy
+# machine some rounds may be missing, so the numbers of changes are only bounded.
 "$WAYBILL_BIN/examples/metrics_to_autoscaler" >out
 grep -Eq ' up [3-6] -> [4-7]: up yes: last\(backlog\)' out || fail 'it does not scale up'
 grep -Eq ' down 2 -> 1: ' out || fail 'it does not scale down'
 tail -n 1 out | grep -Eq '^autoscale: [0-9]+ rounds, [4-7] up, [4-7] down, .*: 1 instances$' || fail 'another end'
 [ "$(grep -c ' -> ' out)" -ge 5 ] || fail 'the report has no decisions'
 
-# 30 days of 48 rows, from the 20th day on one in four is written. Some have counts, some durations.
+# 30 days of 48 rows. From the 20th day on one in four is written. Some have counts, some durations.
 awk 'BEGIN {
     for (d = 1; d <= 30; d++) for (i = 0; i < 48; i++) {
         n = d < 20 ? 1 : 4
@@ -43,7 +44,7 @@ awk 'BEGIN {
 sampling=$WAYBILL_BIN/examples/sampling
 "$sampling" <rows >out
 [ "$(grep -c '^2026-' out)" -eq 22 ] || fail 'not 22 days'
-# 48 rows, six of them for three: 60 events. Of 12 rows for four each, six count three.
+# 48 rows, six of which count three: 60 events. 12 rows that count four each, six of them three.
 grep -q '^2026-03-09 *48 *60 *100.0%  +0.0 %$' out || fail 'another 9th of March'
 grep -q '^2026-03-20 *12 *96 *25.0%  +60.0 %$' out || fail 'another 20th of March'
 grep -q '^2026-03-30 *12 *96 *25.0%  +0.0 %$' out || fail 'another 30th of March'

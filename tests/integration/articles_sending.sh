@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The articles chunk_and_send and adaptive_sender, and async_sender, do what they say: each message
-# has arrived once and in order, which the programs check themselves.
+# The articles chunk_and_send and adaptive_sender, and async_sender: each message arrives once and
+# in order, which the programs check themselves.
 set -euo pipefail
 export LC_ALL=C
 bin=$WAYBILL_BIN/examples
 
-# says PROGRAM: what it prints is what is here, and it ends with 0.
+# says PROGRAM: its output equals the text on stdin, and its exit code is 0.
 says()
 {
     diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "$1 says something else" >&2; exit 1; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Kills the articles purchase_pipeline and product_import with -9 after each of their calls of SQLite,
-# and then at two calls. Afterwards another run finishes: each step has taken effect exactly once and in
-# order, the failed ones are dead letters with their steps and reasons, and no message is left.
-# ARTICLES=folder tries other sources.
+# Kills the articles purchase_pipeline and product_import with -9 after each of their calls of
+# SQLite, and then at two calls. Afterwards another run finishes. Each step has taken effect exactly
+# once and in order. The failed steps are dead letters with their numbers and reasons, and no
+# message is left. ARTICLES=folder tests other sources.
 set -euo pipefail
 export LC_ALL=C
 work=$(mktemp -d)
@@ -52,7 +52,8 @@ march|2|failed|screws;3,10 has no price
 
 kills=0
 left=0
-# killed PROGRAM WHEN N: runs it, killed there. False if it ended before. Then all locks expire.
+# killed PROGRAM WHEN N: runs it until it is killed there. False if it ended before. Then all locks
+# expire.
 killed()
 {
     local code=0
@@ -62,12 +63,12 @@ killed()
     [ $code = 137 ] || return 1
     kills=$((kills + 1))
 }
-# finished PROGRAM RESULT EXPECTED WHERE: the next run leaves what is expected.
+# finished PROGRAM RESULT EXPECTED WHERE: the next run leaves the expected result.
 finished()
 {
     timeout 60 "./$1" q.sqlite >out || fail "$1, $4: the next run ended with $?"
     diff <(echo "$3") <("$2") || fail "$1, killed $4: another result"
-    # Only a crash after `complete` of the last message leaves a state: a sweep removes it.
+    # Only a crash after `complete` of the last message leaves a state. A sweep removes it.
     states=$("$work/sql" q.sqlite 'SELECT count(*) FROM sessions WHERE state IS NOT NULL')
     [ "$states" -le 1 ] || fail "$1, $4: $states states are left"
     left=$((left + states))

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The autoscaler as a user meets it: what it decides on its recording, that kills change nothing of
-# that, what becomes of states and options that are not as they should be, and a queue whose workers
-# it really starts and stops. Rows and policies are in autoscaler_input.sh.
+# autoscaler in a user's environment: its decisions on the recording, which kills do not change; its
+# errors for bad states and options; a queue with real workers that it starts and stops. Rows and
+# policies are in autoscaler_input.sh.
 set -euo pipefail
 export LC_ALL=C
 
@@ -31,7 +31,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -68,12 +69,12 @@ for word in backlog 'held: cooldown' 'up if mean' 'down if highest'; do
     grep -qF -- "${word//</&lt;}" chart.svg || fail "the chart lacks $word"
 done
 
-# The records are all decisions: as many as the table says, and up and down as often.
+# The records contain all decisions: as many as the table shows, and as many up and down.
 table() { awk -v n="$1" '$1 == "orders" { gsub(",", "", $n); print $n }' first; }
 [ "$(wc -l <records)" = "$(table 2)" ] || fail 'records are missing'
 [ "$(grep -c '"verdict":"up"' records)" = "$(table 3)" ] || fail 'other ups in the records'
 [ "$(grep -c '"verdict":"down"' records)" = "$(table 4)" ] || fail 'other downs in the records'
-# Mean and highest as awk has them, of all rows that were decided on.
+# Mean and maximum as computed by awk, over all rows with a decision.
 behind=$(sed -n 's/^\([0-9]*\) rows* of trace.csv behind the last decision$/\1/p' first)
 head -n -"${behind:-0}" "$trace" | awk -F, '$3 == "backlog" { n++; sum += $4; if ($4 > high) high = $4 } END { printf "%.1f, %d\n", sum / n, high }' \
     >figures
@@ -81,7 +82,7 @@ sed 's/\([0-9]\),\([0-9]\{3\}\)/\1\2/g' first | grep -qF "$(cat figures)" || fai
 answers 0 --all
 [ "$(grep -c '^orders: ' out)" = "$(table 2)" ] || fail 'not all decisions are printed'
 
-# The same as JSON, in another order of columns, with quotes and other ends of lines.
+# The same as JSON, with another order of columns, quotes and other line ends.
 awk -F, 'NR > 1 { printf "{\"value\":%s,\"metric\":\"%s\",\"time\":\"%s\",\"resource\":\"%s\",\"instances\":%s}\n", \
     $4, $3, $1, $2, $5 }' "$trace" >trace.ndjson
 answers 0 trace.ndjson
@@ -95,7 +96,7 @@ rm trace.csv
 
 # --- kills ---------------------------------------------------------------------------------------
 
-# Where the machine is so busy that it does not even come to a decision, it is given longer.
+# If the machine is so busy that no decision is made, the run gets more time.
 kills=0
 longer=0
 reached=0
@@ -122,7 +123,7 @@ says 'checked: killed before'
 answers 0 --json killed.records --state killed
 same killed.records records
 says 'the state had'
-# A trace that grows while nobody looks.
+# A trace that grows between two runs.
 lines=$(wc -l <"$trace")
 mkdir grows
 for n in 7 8 40 41 $((lines / 3)) $((lines / 2 + 1)) "$lines"; do
@@ -132,9 +133,9 @@ done
 same grows.state state
 same grows.records records
 
-# --- states that are none ------------------------------------------------------------------------
+# --- bad states -----------------------------------------------------------------------------------
 
-# refused WORDS ARGS...: with --state bad it ends with these words and leaves bad as it is.
+# refused WORDS ARGS...: with --state bad it ends with this text and does not change bad.
 refused()
 {
     local words=$1
@@ -200,7 +201,7 @@ for bad in --bogus 'a b' '--every 0s' '--every soon' '--window -1s' '--window 0s
     [ ! -s out ] || fail "it is not an error that $bad prints"
 done
 answers 0 --instances 9
-says 'down 9 -> '  # more than there may be
+says 'down 9 -> '  # more than the maximum
 answers 0 --instances 0
 says 'up 0 -> 1'
 answers 0 --delay 40s
@@ -221,7 +222,7 @@ fi
 
 policy() { printf '%s\n' "$1" >policy.json; }
 
-# --- a queue that is there -----------------------------------------------------------------------
+# --- a live queue ---------------------------------------------------------------------------------
 
 answers 0 --live --for 15s --chart live.svg --json live.records --folder queue
 says ' up 1 -> '
@@ -246,12 +247,12 @@ watch=(--from sqlite:queue/live.sqlite --policy policy.json --every 100ms --wind
 answers 0 "${watch[@]}" --for 1500ms
 says 'steady at 1'
 answers 0 "${watch[@]}" --for 400ms
-silent unknown  # it still knows what it has seen before, and there is nothing new
+silent unknown  # it still has the earlier values, and no new ones
 silent 'live.sqlite: '
 lines=$(wc -l <watched.records)
 "$autoscaler" "${watch[@]}" --tick-pause 1 >out 2>err &
 running=$!
-for tries in $(seq 6000); do  # until it is at work
+for tries in $(seq 6000); do  # until it makes decisions
     [ "$(wc -l <watched.records)" -lt $((lines + 5)) ] || break
     sleep 0.01
 done

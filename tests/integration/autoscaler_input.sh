@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What the autoscaler makes of rows and policies that are not as they should be: an error that names
-# line and field, or a row that is counted and in no figure. Never a wrong number.
+# The autoscaler with bad rows and policies. The result is an error with line and field, or a row
+# that is counted and in no figure. It is never a wrong number.
 set -euo pipefail
 export LC_ALL=C
 
@@ -20,7 +20,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -36,7 +37,7 @@ same() { cmp -s "$1" "$2" || fail "$1 and $2 are not the same"; }
 
 # row SECONDS METRIC VALUE [INSTANCES]
 row() { printf '2026-03-01T12:%02d:%02d.%03dZ,orders,%s,%s%s\n' $(($1 / 60)) $(($1 % 60)) 0 "$2" "$3" "${4:+,$4}"; }
-# calm FROM UNTIL: samples of both metrics each five seconds.
+# calm FROM UNTIL: samples of both metrics every five seconds.
 calm()
 {
     local t
@@ -92,8 +93,8 @@ says 'there are more fields than columns'
 says 'first in line 75: the line is longer than 65,536 bytes'
 same bad.records good.records
 
-# Rows twice are one; of two that contradict each other the later one counts; late ones count at
-# their time; the order within a decision does not matter.
+# Equal rows count once. Of two contradicting rows the later one counts. Late rows count at their
+# time. The order within a decision does not matter.
 { echo $heading; calm 0 200 | sed p; } >twice.csv
 answers 0 twice.csv "${mine[@]}" --json twice.records
 says '78 rows, first in line 3: is of the same time as one before, and replaces it'
@@ -107,7 +108,7 @@ same mixed.records good.records
 { echo $heading; calm 0 100; row 92 backlog 1000 2; calm 100 200; } >late.csv
 answers 0 late.csv "${mine[@]}"
 says '1 row, first in line 42: came late, and counts at its time'
-# A clock that is wrong at first, and one that really was away for a day.
+# A clock that is wrong at first, and one with a real gap of a day.
 { echo $heading; echo '2030-01-01T00:00:00Z,orders,backlog,5,2'; calm 0 200; } >wrong.csv
 answers 0 wrong.csv "${mine[@]}" --json wrong.records
 says '1 row, first in line 2: time is more than 1h from all others'
@@ -198,7 +199,7 @@ wrong '/up' '{}'
 wrong '' ''
 policy "{\"up\": {\"mean\": \"backlog\", \"above\": 10}, \"step\": {\"up\": {\"percent\": 10}}, $bounds}"
 answers 0 good.csv "${mine[@]}"
-says 'up 1 -> 2'  # a tenth of one is one
+says 'up 1 -> 2'  # a tenth of one is rounded to one
 says 'up 3 -> 4'
 policy '{"up": {"mean": "backlog", "above": {"per_instance": 5}}, "activation": {"last": "backlog", "above": 0},
          "zero_after": "0s", "instances": {"lowest": 0, "highest": 4}}'

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# run_queue on beanstalkd and NATS JetStream: both conform, and no message is lost while the server and
-# a worker are killed with -9 and started again. What is not installed is named and skipped.
+# run_queue on beanstalkd and NATS JetStream: both conform. No message is lost while the server and
+# a worker are killed with -9 and started again. A broker that is not installed is named and
+# skipped.
 set -euo pipefail
 # has HEADER
 has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
@@ -96,8 +97,8 @@ killed()
     sort -u "$name.dead" | comm -3 "$name.expected_dead" - >>"$name.wrong"
     [ ! -s "$name.wrong" ] || code=1
     head -n 5 "$name.wrong"
-    # Of beanstalkd, a kill repeats what the two workers have in hand and the producer is sending.
-    # JetStream may also forget acknowledgements.
+    # With beanstalkd, a kill repeats the messages that the two workers have and the one that the
+    # producer is sending. JetStream may also lose acknowledgements.
     twice=$(($(wc -l <"$name.handled") - $(wc -l <"$name.expected")))
     [ "$broker" = nats ] || [ "$twice" -le $((5 * kills)) ] || code=1
     echo "$broker: $kills kills, $(wc -l <"$name.put") messages, $(wc -l <"$name.wrong") lost or wrong;" \

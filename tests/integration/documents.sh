@@ -131,7 +131,8 @@ while read -r number place info; do
 done <"$work/blocks"
 [ $shown -ge 4 ] || complain "only $shown outputs were compared"
 
-# Each program answers `examples/run PROGRAM --help`. That of one file has no options, and says so.
+# Each program has a help text for `examples/run PROGRAM --help`. A program in one file has no
+# options, and its help text states that.
 for program in quickstart purchase product_import; do
     examples/run "$program" --help | grep -qx 'It has no options.' || complain "$program --help does not answer"
     code=0

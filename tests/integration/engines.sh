@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The adapters in examples/engines hold what the library asks of them, and take a broker's answers as
-# its tables say.
+# The adapters in examples/engines have the properties that the library relies on, and translate a
+# broker's replies by its tables.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The vectors in tests/golden/amqp are what the encoders write today. Where an encoder cannot be had,
-# its vectors are skipped, and a line says so.
+# The vectors in tests/golden/amqp equal the current output of the encoders. If an encoder is not
+# available, its vectors are skipped, and a line names it.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

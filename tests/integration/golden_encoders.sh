@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The sizes of wire/mqtt5, wire/amqp091 and wire/pubsub are those of mqtt-packet, amqplib and Google's
-# protobuf: the checked-in vectors are compared with them and, where the encoders can be had, made
-# again.
+# The sizes of wire/mqtt5, wire/amqp091 and wire/pubsub equal those of mqtt-packet, amqplib and
+# Google's protobuf. The checked-in vectors are compared with them. If the encoders are available,
+# the vectors are also created again.
 set -euo pipefail
 golden=$WAYBILL_SOURCE/tests/golden
 work=$(mktemp -d)
@@ -16,7 +16,7 @@ check()
     "./check_$1" "$golden/$1/vectors.json"
 }
 
-# again NAME COMMAND...: what the command prints is what is checked in.
+# again NAME COMMAND...: the output of the command equals the checked-in vectors.
 again()
 {
     local name=$1
@@ -42,7 +42,7 @@ from_npm mqtt5 mqtt-packet@9.0.2
 from_npm amqp091 amqplib@2.3.1
 
 check pubsub
-# The distribution's Python has the distribution's packages, whichever Python comes first in PATH.
+# The packages are those of the distribution's Python, also if another Python comes first in PATH.
 for python in /usr/bin/python3 python3; do
     if "$python" -c 'import google.protobuf' 2>/dev/null; then
         again pubsub "$python" "$golden/pubsub/vectors.py"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The sizes of wire/kafka are those of kafkajs: the checked-in vectors are compared with them and,
-# where npm can reach a registry, made again.
+# The sizes of wire/kafka equal those of kafkajs. The checked-in vectors are compared with them. If
+# npm can reach a registry, the vectors are also created again.
 set -euo pipefail
 golden=$WAYBILL_SOURCE/tests/golden/kafka
 work=$(mktemp -d)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Including a header costs at most its bound (bench/include_cost.py), and an include that costs too
-# much is found.
+# Including a header costs at most its bound (bench/include_cost.py). An include above the bound is
+# found.
 set -euo pipefail
 if [ ! -x /usr/bin/python3 ]; then
     echo "skipped: python3 is not installed" >&2

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The queue that --live runs on, in SQLite and in NATS JetStream: a message is worked on again when
-# its worker is killed, what was sent is done or still there, and nobody stays behind, whoever is
-# killed. What is not installed is named and skipped.
+# The queue of --live, in SQLite and in NATS JetStream. If a worker is killed, its message is
+# processed again. Each sent message is processed or still in the queue. No process is left after
+# any kill. An engine that is not installed is named and skipped.
 set -euo pipefail
 # has HEADER
 has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
@@ -26,7 +26,7 @@ cd "$work"
 
 nats=()
 ! has nats/nats.h || nats=(-DWAYBILL_ENGINES_NATS -lnats)
-# In one piece, as most of it is the headers that all of them share.
+# In one translation unit, because most of it is headers that all parts share.
 printf '#include "%s"\n' "$examples/autoscaler/live_engine.cpp" \
     "$examples/autoscaler/live_queue.cpp" "$WAYBILL_SOURCE/tests/integration/live_queue/loop.cpp" |
     "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$examples" -x c++ - -o loop \
@@ -52,7 +52,7 @@ for part in "${parts[@]}"; do
     running[$part]=$!
 done
 
-# Whoever has started it all is killed, and the next one finds what is there.
+# The main program is killed, and the next one continues with the queue.
 left() { grep -la "$work/killed" /proc/[0-9]*/cmdline 2>/dev/null || true; }
 if [[ ${parts[*]} == *nats* ]]; then
     ./loop on nats "$work/killed" >killed.out 2>&1 &

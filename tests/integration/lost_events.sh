@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The sampling story as a user meets it: what the recording says and whether awk agrees, what is
-# said of streams that really lost events or gained some, and what becomes of rows that are none.
+# lost_events in a user's environment: its figures for the recording, compared with awk; its
+# verdicts on streams with lost or additional events; its handling of invalid rows.
 set -euo pipefail
 export LC_ALL=C
 
@@ -21,7 +21,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -32,8 +33,8 @@ answers()
 says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
 ends_with() { [ "$(tail -n 1 out)" = "$1" ] || fail "the last line is not: $1"; }
 
-# rows FROM UNTIL EVERY N [OPERATION]: an event each EVERY ms of these seconds of March 2026, of
-# which one in N is written.
+# rows FROM UNTIL EVERY N [OPERATION]: an event every EVERY ms in these seconds of March 2026. One
+# in N is written.
 rows()
 {
     awk -v from="$1" -v until="$2" -v every="$3" -v n="$4" -v operation="${5:-read}" 'BEGIN {
@@ -48,7 +49,7 @@ rows()
     }'
 }
 
-# The recording. Each minute as awk counts it, the truth, and the sentence.
+# The recording: each minute against awk, the true counts, and the verdict.
 answers 0
 ends_with 'From 04:04 on one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
 says 'checked: 10,156 events were counted without sampling; the weights say 10,134, 22 fewer'
@@ -73,7 +74,7 @@ answers 0
 cmp -s out first || fail 'twice the same, and not the same'
 "$lost_events" - <"$recording" | grep -q 'nothing was lost' || fail 'not from the standard input'
 
-# Told a truth that is none, or weights that are none, it must not say that nothing was lost.
+# With wrong true counts or wrong weights, the verdict must not be that nothing was lost.
 sed 's/04:05:00Z,867/04:05:00Z,1367/' "$truth" >other.csv
 answers 1 "$recording" --truth other.csv
 says 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the weights say 930'
@@ -94,7 +95,7 @@ for bad in 'x,5' '2026-11-22T03:58:00Z' '2026-11-22T03:58:00Z,NaN' '2026-11-22T0
     says 'other.csv, line 2: '
 done
 
-# Streams: what happened, and what only happened to their telemetry.
+# Streams: changes of the events, and changes of their telemetry only.
 tells()
 {
     answers 0 stream
@@ -128,7 +129,7 @@ ends_with 'There is no event, so nothing can be said.'
 answers 1 empty
 says 'empty is empty: name a file with at least one line as the input'
 
-# Several days: sums by day, chosen without being asked, too; other widths; gaps.
+# Several days: bins of a day, also by default; other widths; gaps.
 { rows 0 259200 60000 1; rows 259200 432000 60000 10; rows 604800 691200 60000 10; } >days
 answers 0 days --bin 1d
 sed 's/,//g' out | awk '$1 ~ /^2026-03/ { print $1, $2, $3, $4 }' >found
@@ -146,7 +147,7 @@ answers 1 many --bin 1ms --chart none.svg
 says 'rows are in more than 65,536 bins of 1ms: choose a wider --bin'
 [ ! -s out ] && [ ! -e none.svg ] || fail 'figures of a part'
 
-# Order does not matter, and what came twice is counted once, or twice by request.
+# The order does not matter. Duplicates are counted once, or twice with the option.
 { rows 0 600 100 1; rows 600 1200 100 5; } >stream
 answers 0 stream
 sed 1d out >in_order
@@ -163,7 +164,7 @@ sed 1d out | grep -Ev 'came (twice|behind)' | cmp -s - in_order || fail 'what ca
 answers 0 twice --keep-duplicates
 says 'twice: 14,400 rows stand for 24,000 events'
 
-# Custom events have no duration, and perhaps a count of their own. Only some rows are asked for.
+# Custom events have no duration. They may have a count. Filters select some of the rows.
 rows 0 60 100 1 >timed
 answers 0 timed
 grep '^read' out >in_order
@@ -190,7 +191,8 @@ sed 's/"count":5/"count":4000000000/' custom >bad
 answers 0 bad --count count
 says 'not counted: line 601: count times the item count is more than 4,294,967,295'
 
-# The last days, each with the same weekday of the week before: 30 days, sampled from day 20 on.
+# The last days, each compared with the same weekday of the week before: 30 days, sampled from day
+# 20 on.
 { rows 0 1641600 3600000 1; rows 1641600 2592000 3600000 4; } >month
 answers 0 month --last 22d --weekdays
 [ "$(grep -c '^2026-03-.. .*%$' out)" -eq 22 ] || fail 'not 22 weekdays'
@@ -201,7 +203,7 @@ says 'month: 330 rows stand for 528 events'
 answers 0 month --weekdays
 says '2026-03-01            24        no row         -'
 
-# Rows that are none: counted, named by line and field, and in no figure.
+# Invalid rows: counted, reported with line and field, and in no figure.
 rows 0 30 100 1 >good
 answers 0 good
 sed 1d out >in_order
@@ -248,7 +250,7 @@ head -c 300000 /dev/urandom >bad
 answers 1 bad
 says 'has no row that can be counted'
 
-# The ends of the types: exact, or said not to be known.
+# The limits of the types: exact, or reported as unknown.
 {
     printf '{"time":"2262-04-11T23:47:16.854775807Z","operation":"a\\u001b[31m","duration_ms":1e308,"item_count":4294967295}\n'
     printf '{"timestamp":"1677-09-21T00:12:43.145224192Z","name":"a","duration":1e308,"itemCount":4294967295}\r\n\r\n'
@@ -258,7 +260,7 @@ says '2 rows stand for 8,589,934,590 events'
 says '213,502 bins without a row'
 ! grep -q $'\x1b' out ends.svg || fail 'an operation controls the terminal'
 
-# Charts are XML, and the same one each time.
+# Charts are valid XML, and equal for equal input.
 answers 0 --chart chart.svg
 answers 0 --chart again.svg
 cmp -s chart.svg again.svg || fail 'two charts of one recording'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The main job as a user meets it: what it prints, what its report says, and what it answers to input,
-# options and folders that are not as they should be. What kills do to it is in mailroom_kill.sh.
+# mailroom in a user's environment: its output, its report, and its errors for bad input, options
+# and folders. Kills are in mailroom_kill.sh.
 set -euo pipefail
 export LC_ALL=C
 
@@ -21,7 +21,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -30,10 +31,10 @@ answers()
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 
-# says TEXT: on the way or at the end.
+# says TEXT: the output or the error output contains it.
 says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
 
-# number KEY: of report.json, outside of what it says of the naive loop.
+# number KEY: the value in report.json, without the part of the naive loop.
 number() { sed '/"naive": {/,/}/d' report.json | sed -n "s/^ *\"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p"; }
 naive_number() { sed -n '/"naive": {/,/}/p' report.json | sed -n "s/^ *\"$1\": \([0-9]*\),\{0,1\}\$/\1/p"; }
 
@@ -66,7 +67,7 @@ is worker_kills 2
 [ "$(head -1 whole/backlog.csv)" = event_time,enqueued,applied,backlog ] || fail 'no backlog.csv'
 awk -F, 'NR > 1 && ($2 - $3 != $4 || NF != 4) { exit 1 }' whole/backlog.csv || fail 'a backlog that is none'
 
-# Once more: nothing to do, and nothing done.
+# A second run has nothing to do and changes nothing.
 "$mailroom" --db whole --dump >before
 answers 0 --db whole --report report.json
 says 'nothing to do'
@@ -74,7 +75,7 @@ adds_up
 is sends 0
 "$mailroom" --db whole --dump | cmp -s - before || fail 'the tables have changed though there was nothing to do'
 
-# Without kills and without a folder: the same figures, the same tables, nothing left behind.
+# Without kills and without a folder: the same figures, the same tables, no files left.
 answers 0 --plain --report report.json
 adds_up
 is worker_kills 0
@@ -134,7 +135,8 @@ says 'the report cannot be written to small.link: it is the input'
 answers 1 --input nothing --report new.json
 [ ! -e new.json ] || fail 'it has left an empty report'
 
-# Nobody is listening: that is no reason to crash, and what cannot be said is not done.
+# A closed or full output is no reason to crash. A summary or report that cannot be written is an
+# error.
 if [ -w /dev/full ]; then
     "$mailroom" --plain --input small 2>/dev/full >said || fail 'it minds that nobody reads its progress'
     ! "$mailroom" --plain --input small >/dev/full 2>said || fail 'a summary that was not written counts as written'
@@ -166,7 +168,7 @@ answers 1 --input small --db long.db
 says 'of another input'
 [ "$(number peak_rss_kib)" -gt 1000 ] || fail 'no memory was measured'
 
-# One at a time.
+# One process at a time.
 "$mailroom" --plain --db long2.db --input long --hold read >held 2>/dev/null &
 holder=$!
 for tries in $(seq 6000); do [ ! -s held ] || break; sleep 0.01; done
@@ -177,7 +179,7 @@ kill -9 $holder
 wait $holder 2>/dev/null || true
 answers 0 --input long --db long2.db
 
-# A sink or a queue that was tampered with is found out.
+# A damaged sink or queue is found.
 cat >sql.cpp <<'SQL'
 #include <sqlite3.h>
 int main(int, char** argv)
@@ -209,7 +211,7 @@ head -c 5000 /dev/urandom >garbage/queue.sqlite
 answers 1 --db garbage
 says 'not a database'
 
-# Memory stays flat: four times the events, the same peak.
+# Memory stays constant: four times the events, the same peak.
 events()
 {
     seq "$1" | awk '{ printf "{\"at\":\"2026-01-01T00:00:%02dZ\",\"package\":\"p%d\",\"event\":\"ping\",\"n\":\"%07d\",\"pad\":\"%0117d\"}\n", $1 % 60, $1 % 89 + 10, $1, 0 }'

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Kills mailroom with -9 at every phase of its work, and holds what it has done then against what it
-# does undisturbed: the same tables, row by row.
+# Kills mailroom with -9 in every phase of its work. Afterwards its tables must equal, row by row,
+# those of an undisturbed run.
 #
-# A kill at a random time mostly hits nothing. So mailroom is told to stop at a phase; it says so and
-# waits there for its end. A kill that does not hit fails the test.
+# A kill at a random time mostly hits no interesting phase. So mailroom stops at a requested phase,
+# prints a line and waits for the kill. A kill that misses fails the test.
 set -euo pipefail
 export LC_ALL=C
 
@@ -24,9 +24,9 @@ fail()
     exit 1
 }
 
-# Real events, with what should never be among them: torn lines, no JSON at all, events that are too
-# large for the queue by themselves (9,000 bytes) or with their header (8,190), a longer line than is
-# kept, blank lines, and an end without a newline.
+# Real events and bad lines: torn lines, text that is not JSON, events too large for the queue alone
+# (9,000 bytes) or with their header (8,190), a line longer than the maximum, blank lines, and an
+# end without a newline.
 input=$work/input.ndjson
 lines=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
 {
@@ -44,21 +44,21 @@ lines=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
     printf '{"package":"last","event":"inst'
 } >"$input"
 
-# mailroom_in DIR ARGS...: one run to its end, which must be a good one.
+# mailroom_in DIR ARGS...: one complete run, which must succeed.
 mailroom_in()
 {
     "$mailroom" --input "$input" --limit $limit --db "$@" >"$work/out" 2>"$work/err" ||
         fail "exit $? of --db $*: $(cat "$work/out" "$work/err")"
 }
 
-# start DIR ARGS...: begins a run that will stop at a phase. Sets `main`, its process.
+# start DIR ARGS...: starts a run that will stop at a phase. Sets `main`, its process.
 start()
 {
     "$mailroom" --input "$input" --limit $limit --db "$@" >&9 2>"$work/err" &
     main=$!
 }
 
-# held PHASE: waits until it stops there. Sets `held`, the process that does.
+# held PHASE: waits until the run stops there. Sets `held`, the stopped process.
 held()
 {
     local word phase
@@ -67,7 +67,7 @@ held()
     kill -0 "$held" || fail "the process held at $1 is gone already"
 }
 
-# gone PID: waits until a killed process is no more.
+# gone PID: waits until a killed process has ended.
 gone()
 {
     local tries
@@ -79,7 +79,7 @@ gone()
     fail "process $1 has outlived its parent"
 }
 
-# same DIR WHAT: the tables of DIR are those of the undisturbed run.
+# same DIR WHAT: the tables of DIR equal those of the undisturbed run.
 same()
 {
     "$mailroom" --db "$1" --dump >"$work/tables"
@@ -88,7 +88,7 @@ same()
     rm -rf "$1"
 }
 
-# killed DIR PHASE:NTH...: one kill at each, one run after the other, each going on with the last.
+# killed DIR PHASE:NTH...: one kill at each phase. Each run continues the previous one.
 killed()
 {
     local dir=$1 stop
@@ -109,7 +109,7 @@ for reason in 'installed, but' 'too large: 9' 'too large: 83' 'too large: a line
     grep -q "^dead_letters|.*|$reason" "$work/undisturbed" || fail "no dead letter says: $reason"
 done
 
-# Every phase, early and late, with nothing else wrong.
+# Every phase, early and late, without other faults.
 for stop in read:{1,2,9,30} enqueue.begin:{1,4,20} enqueue.insert:{1,2,11,25} enqueue.commit:{1,5,13,28} \
     enqueue.done:{1,3,17} enqueue.marker:{1,2,4} consume.begin:{1,2,7} consume.handler:{1,60,333,777} \
     consume.parked:{1,2,9} consume.advanced:{1,4,8} consume.done:{1,3,6} trim.begin:{1,2} trim.done:{1,2}; do
@@ -118,7 +118,7 @@ for stop in read:{1,2,9,30} enqueue.begin:{1,4,20} enqueue.insert:{1,2,11,25} en
     same "$work/db" "a kill at $stop"
 done
 
-# Killed, and killed again while it goes on.
+# Killed several times while it continues.
 while read -r -a stops; do
     killed "$work/db" "${stops[@]}"
     mailroom_in "$work/db" --plain
@@ -131,7 +131,7 @@ consume.parked:1 consume.handler:50 read:1 enqueue.insert:2
 trim.begin:1 trim.done:1 consume.begin:1
 STOPS
 
-# The parent is killed: its worker goes with it, and the next run is not in its way.
+# The parent is killed: its worker ends with it, and does not block the next run.
 for stop in enqueue.insert:6 consume.handler:200 trim.begin:1; do
     start "$work/db" --hold "$stop"
     held "${stop%%:*}"
@@ -144,7 +144,7 @@ for stop in enqueue.insert:6 consume.handler:200 trim.begin:1; do
     same "$work/db" "a kill of the parent at $stop"
 done
 
-# The worker is killed by somebody else: its parent starts another.
+# Another process kills the worker: the parent starts a new one.
 start "$work/db" --hold consume.advanced:2
 held consume.advanced
 kill -9 "$held"

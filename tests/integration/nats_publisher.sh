@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The publisher for NATS JetStream: an outcome for each message of a batch, whatever the server does.
+# The publisher for NATS JetStream: an outcome for each message of a batch, for each behaviour of
+# the server.
 set -euo pipefail
 PATH=$PATH:/usr/sbin
 # has HEADER

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What wire/nats says is just within max_payload a NATS server takes, and one byte more it refuses,
-# with headers and without. Where there is nats.c, it and JetStream agree.
+# A NATS server accepts messages of exactly the computed maximum of wire/nats, with and without
+# headers, and refuses one more byte. If nats.c is installed, it and JetStream agree.
 set -euo pipefail
 if ! command -v nats-server >/dev/null; then
     echo 'SKIP: there is no nats-server'

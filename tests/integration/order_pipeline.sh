@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# order_pipeline as a user meets it. It counts itself what has become of each step; here it is made
-# difficult: workers that are killed, a hundred runs that are killed as a whole, in the first part and
-# in the redrive, inputs that are small, odd or empty, and tables that were tampered with.
+# order_pipeline in a user's environment. The program counts the results of each step. Its
+# difficulties here: killed workers; a hundred runs killed as a whole, before and during the
+# redrive; small, odd and empty inputs; damaged tables.
 set -euo pipefail
 export LC_ALL=C
 
@@ -21,7 +21,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -33,14 +34,14 @@ answers()
 says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
 never_says() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
 
-# runs ARGS...: a run that must be a good one.
+# runs ARGS...: a run that must succeed.
 runs()
 {
     answers 0 "$@"
     says 'checked: each order is complete in the order of its steps'
 }
 
-# sql FILE TEXT: says it to a database, and prints the first value of each row.
+# sql FILE TEXT: executes statements on a database, and prints the first value of each row.
 cat >sql.cpp <<'SQL'
 #include <cstdio>
 #include <sqlite3.h>
@@ -55,7 +56,7 @@ int main(int, char** argv)
 SQL
 "${CXX:-c++}" -std=c++17 sql.cpp -o sql -lsqlite3
 
-# All orders of the recording, and the redrive behind them.
+# All orders of the recording, and the redrive after them.
 runs
 says 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
 says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
@@ -66,7 +67,7 @@ says '669 of 669 jobs complete, 15 of them after they came back'
 says '0 runs of steps repeated'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
-# One after the other: what stopped stops again as long as nobody has repaired it, and comes back.
+# One run after the other: stopped orders stop again until the repair, and are then redriven.
 runs --db orders --workers 1 --chart one.svg
 says "to bring them back: order_pipeline redrive --fix --db orders"
 [ "$(grep -c '^order-.*4x 5-' out)" = 15 ] || fail 'an order that stopped has no line'
@@ -92,7 +93,7 @@ says '0 dead letters of 0 sessions to send'
 [ "$(grep -c '#c0392b' one.svg)" = 16 ] || fail 'the picture does not show fifteen failures'
 [ "$(grep -c '#c0392b' two.svg)" = 1 ] || fail 'the picture shows failures that are none any more'
 [ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show what came back'
-# The same orders again are those that are there, and others with the same names are refused.
+# The same orders again are not new. Other orders with the same names are refused.
 runs --db orders
 says '669 orders with 3,345 steps in all, 0 new'
 says '669 of 669 jobs complete'
@@ -103,7 +104,7 @@ says 'orders holds the work of another input than others'
 answers 1 --db orders --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
 says 'the letters of orders are in it, without --dead-letters'
 
-# Products: one that fails stops no other.
+# Products: a failed one stops no other.
 runs --import --db products
 says 'import-1   [x+++++++++++++++++++x++x++++++++++++++++]   167 of 167, 6 of them dead-lettered   3x 4x 86x 97x 99x 100x   broken label'
 says 'broken label: no field "revision"'
@@ -122,9 +123,9 @@ says '4 of 4 jobs complete, 3 of them after they came back'
 runs --import --imports 1 --most 400
 says '1 of 1 job complete'
 
-# Nothing is silent where nothing moves. A letter cannot be written, and the run is to end with the
-# reason; a message cannot be read, and the other orders do not wait for it. A letter that is refused
-# for good ends the run at once.
+# Faults that do not end are reported. If a letter cannot be written, the run ends with the reason.
+# If a message cannot be read, the other orders continue. If a letter is refused permanently, the
+# run ends at once.
 for db in stuck unread refused; do
     runs --db $db --most 2
 done
@@ -143,8 +144,8 @@ for db in stuck unread; do
         echo $code >$db.code
     ) &
 done
-# ended DB: waits for that run. Its code stands in a file: a shell forgets the code of a process long
-# ended once another one is given its number, and thousands are begun here.
+# ended DB: waits for that run. Its exit code is in a file, because a shell forgets the code of an
+# old process when its number is used again. Thousands of processes are started here.
 ended()
 {
     for tries in $(seq 600); do
@@ -155,7 +156,7 @@ ended()
     cp "$1.out" out
 }
 
-# Both beside each other, by many workers that are killed at random.
+# Both inputs in parallel, by many workers that are killed at random.
 kills=0 inside=0 seed=0
 while [ $kills -lt 200 ]; do
     seed=$((seed + 1))
@@ -171,13 +172,14 @@ while [ $kills -lt 200 ]; do
 done
 [ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside had a step in hand"
 
-# effects, steps_left and letters: what is done in family/, what is in the queue, and what is parked.
+# effects, steps_left and letters: the completed steps in family/, the queued steps, and the dead
+# letters.
 effects() { ./sql family/shop.sqlite 'SELECT count(*) FROM effects' 2>/dev/null || true; }
 steps_left() { ./sql family/queue.sqlite 'SELECT count(*) FROM messages' 2>/dev/null || true; }
 letters() { ./sql family/shop.sqlite 'SELECT count(*) FROM step_letters' 2>/dev/null || true; }
 
-# killed_at WHEN ARGS...: a run that is killed as a whole, when so many more steps are done, or after so
-# many seconds if WHEN has a point in it. Mid-way is who has done something, and left something undone.
+# killed_at WHEN ARGS...: a run that is killed as a whole. WHEN is a number of further steps or,
+# with a decimal point, of seconds. A run that is killed midway has done some steps and left others.
 killed_at()
 {
     local base parked when=$1 code=0 now left main
@@ -205,9 +207,9 @@ killed_at()
     fi
 }
 
-# A hundred runs are killed with -9, most in the middle of the work, and some before they have begun or
-# when they are about to end. No order gets a receipt before the redrive, so that there is much to send
-# again. Of the redrives every second one is killed by the clock, and so mostly while it sends.
+# A hundred runs are killed with -9, most during their work, some before it or near their end. No
+# order gets a receipt before the redrive, so many messages are redriven. Every second redrive is
+# killed by the clock, and so mostly while it sends.
 deaths=0 midway=0
 for ((n = 0; deaths < 100; ++n)); do
     [ $n -lt 150 ] || fail "only $deaths of $n runs died"
@@ -227,8 +229,9 @@ for ((n = 0; deaths < 100; ++n)); do
 done
 [ $((midway * 2)) -gt "$deaths" ] || fail "of $deaths runs only $midway died in the middle of the work"
 
-# A step that ended nine processes is parked before the broker does it. Where that was first, the next
-# step comes to a gap, and stops; drained, the missing one comes back with the rest.
+# A step that ended nine processes is dead-lettered before the broker does so. If the broker was
+# first, the next step finds a gap and stops. After the drain, the missing step is redriven with the
+# rest.
 rm -rf family
 "$program" --db family --most 300 --workers 1 >out 2>err &
 main=$!
@@ -246,13 +249,13 @@ says 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery c
 says 'order-291  1 2 3. 4x 5-   step 4 arrived, but step 3 is missing'
 says 'order-291, step 3 is lost'
 says '1 steps were dead-lettered by the broker itself'
-# A dry run plans with what the broker has parked, and leaves it there.
+# A dry run reads the broker's dead letters for its plan, and leaves them there.
 kept() { ./sql family/queue.sqlite 'SELECT count(*) FROM dead' && ./sql family/shop.sqlite 'SELECT count(*) FROM step_letters'; }
 kept >before
 answers 0 redrive --dry-run --db family
 says 'order-291 -> order-291~1: 3 dead letters, steps 3 to 5 of 5: broker: delivered 10 times'
 kept | cmp - before || fail 'a dry run changes what is kept'
-# What cannot become a letter stays with the broker, and it is said.
+# A message that cannot become a letter stays at the broker, and the output has the reason.
 ./sql family/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters WHEN NEW.session = 'order-291'
     BEGIN SELECT RAISE(ABORT, 'no such letter'); END"
 answers 1 redrive --fix --db family
@@ -263,7 +266,7 @@ sleep 0.6  # as long as it is locked
 runs redrive --fix --db family
 says '300 of 300 jobs complete'
 
-# Inputs of one's own.
+# Inputs of a user.
 line() { printf '{"package":"%s","version":"%s","dirs":{"/usr":[1,%s]}}\n' "$1" "$2" "$3"; }
 {
     line a 1-1 10
@@ -290,7 +293,7 @@ says 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pa
 } >long
 runs --input long --most 2
 says 'lines left out: 1 longer than 65,536 bytes, 1 behind the first 2'
-# What a picture says of a job has room in it, and is cut where it is very long.
+# The text of a job fits into the chart. A very long one is cut.
 mkdir wide
 printf '{%090d}' 0 >wide/receipt.txt
 runs --input long --db wide --chart wide.svg
@@ -310,7 +313,7 @@ printf '{a' >other.db/receipt.txt
 runs --input few --db other.db
 says 'broken receipt: a { without its }'
 
-# A worker that somebody else has ended is replaced. What it had in hand comes again.
+# A worker that another process has ended is replaced. Its messages are delivered again.
 for ((n = 0; n != 20; ++n)); do
     rm -rf family
     "$program" --db family --workers 1 >out 2>err &
@@ -325,7 +328,7 @@ for ((n = 0; n != 20; ++n)); do
 done
 [ $n -ne 20 ] || fail 'it does not say that a worker was ended'
 
-# What it refuses.
+# Refused options.
 answers 0 --help
 says --dry-run
 for bad in --bogus extra '--workers 0' '--workers 33' '--most x' --db '--imports 0' --fix --dry-run redrive \
@@ -350,7 +353,7 @@ for own in few.db/shop.sqlite ./few.db/../few.db/queue.sqlite-wal link.svg; do
     says 'it is one of the files of --db'
 done
 
-# What has gone wrong is found.
+# Damaged tables are found.
 rm -rf whole
 runs --db whole --most 30
 while IFS='|' read -r db words sql; do
@@ -401,8 +404,8 @@ answers 1 redrive --db broken
 says 'order-2 has 3 steps'
 ! ./sql whole/shop.sqlite "UPDATE jobs SET total = 9000000000000000000" || fail 'a job may have any number of steps'
 
-# What the broker has parked itself becomes a letter, and comes back with the rest of its session: the
-# step behind it came to a gap, and its letter has the state.
+# A message in the broker's dead-letter queue becomes a letter, and is redriven with the rest of its
+# session. The next step found a gap, and its letter has the state.
 rm -rf drained
 cp -r whole drained
 ./sql drained/queue.sqlite "ATTACH 'drained/shop.sqlite' AS shop;
@@ -418,7 +421,7 @@ runs redrive --fix --db drained
 says 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: broker: delivered 10 times'
 says '30 of 30 jobs complete'
 
-# Those that stood still have ended by now, or will.
+# The runs with permanent faults have ended by now, or will.
 ended stuck
 [ $code -eq 1 ] || fail "exit $code of a run whose letters cannot be written"
 says '; nothing moves: worker'
@@ -433,7 +436,7 @@ says 'order-2: the properties of a message cannot be read'
 runs --db stuck --most 30
 says '28 of 30 jobs complete; 2 with dead-lettered steps, 4 in all'
 
-# Nobody is listening, and nobody else is at work.
+# Closed streams, and a second process on the same folder.
 "$program" --db few.db --input few >&- 2>&- <&- || fail 'it minds that it has no streams'
 "$program" --db busy >held 2>&1 &
 main=$!

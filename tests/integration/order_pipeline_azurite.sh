@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Dead letters in an Azure table: what the engine makes of a service's answers, and letters in the table
-# service of Azurite, which Azure's own JavaScript client finds as they were written; then order_pipeline
+# Dead letters in an Azure table: the engine's results for a service's replies, and letters in the
+# table service of Azurite, which Azure's own JavaScript client reads unchanged. Then order_pipeline
 # with its letters there, from the first failure to the redrive. Both packages come from npm.
 set -euo pipefail
 export LC_ALL=C
@@ -57,8 +57,8 @@ ln -s "$packages/node_modules" node_modules
 cp "$here/read.mjs" .
 azurite_start "$packages" "$work" 700 || fail 'Azurite does not start'
 
-# Letters that sort wrong where nobody pads their keys, with any characters in their sessions, and with
-# bodies at the edges of what a property and an entity hold.
+# Letters that sort wrong without padded keys, with any characters in their sessions, and with
+# bodies at the limits of a property and an entity.
 built letters
 letters=127.0.0.1:$port/devstoreaccount1/letters
 timeout 120 ./letters "$letters" write >expected || fail 'the letters are not written'
@@ -73,14 +73,14 @@ timeout 120 node read.mjs "$port" letters brief >keys
 
 [ -x "$program" ] || skip 'order_pipeline was not built, as its packages are missing'
 
-# runs ARGS...: a run that must be a good one.
+# runs ARGS...: a run that must succeed.
 runs()
 {
     timeout 300 "$program" "$@" >out 2>err || fail "exit $? of $*"
     says 'checked: each order is complete in the order of its steps'
 }
 says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-# rows TABLE N: there are so many.
+# rows TABLE N: the table has N rows.
 rows()
 {
     timeout 120 node read.mjs "$port" "$1" brief >keys || fail "there is no table $1"
@@ -93,7 +93,7 @@ runs --db orders --dead-letters "$table/orders"
 says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
 says "to bring them back: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
 rows orders 30
-# Of each session first the step that failed, and then the one behind it.
+# In each session, the failed step is before the step that follows it.
 grep -E '^order-3 ' keys | sed 's/[0-9]\{20\}/N/' >order
 printf '%s\n' 'order-3 N failed broken receipt: no field "revision"' \
     'order-3 N session_failed broken receipt: no field "revision"' | cmp -s - order || fail 'order-3 is in disorder'
@@ -103,7 +103,7 @@ rows orders 30
 runs redrive --db orders --dead-letters "$table/orders"
 rows orders 30
 grep -q '^order-4~1 ' keys || fail 'what stopped again is not under its new session'
-# The folder knows where its letters are.
+# The folder has the address of its letters.
 for other in '' "--dead-letters $table/others"; do
     code=0
     # shellcheck disable=SC2086
@@ -116,7 +116,7 @@ runs redrive --fix --db orders --dead-letters "$table/orders"
 says '669 of 669 jobs complete, 15 of them after they came back'
 rows orders 0
 
-# With workers that are killed, orders and products beside each other.
+# With killed workers, orders and products in parallel.
 runs --kill --import --workers 4 --db both --dead-letters "$table/both"
 runs --kill --workers 4 --db both --dead-letters "$table/both"
 rows both 45
@@ -124,8 +124,8 @@ runs redrive --fix --kill --workers 4 --db both --dead-letters "$table/both"
 says '673 of 673 jobs complete'
 rows both 0
 
-# A redrive is killed while it removes its letters, one after the other; the next one does the rest. No
-# order gets a receipt before, so there are many.
+# A redrive is killed while it removes its letters one by one. The next one removes the rest. No
+# order gets a receipt before, so there are many letters.
 for ((n = 0; halves < 3; ++n)); do
     [ $n -lt 15 ] || fail "of $n redrives only $halves died while they removed letters"
     rm -rf killed
@@ -147,7 +147,7 @@ for ((n = 0; halves < 3; ++n)); do
     rows killed$n 0
 done
 
-# Nobody is there: nothing is lost, and it goes on when somebody is.
+# The service is down: nothing is lost, and the run continues when it is up again.
 code=0
 timeout 60 "$program" --db late --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/late >out 2>err || code=$?
 [ $code -eq 1 ] || fail "exit $code without a table"
@@ -156,8 +156,8 @@ runs --db late --dead-letters "$table/late"
 runs redrive --fix --db late --dead-letters "$table/late"
 says '669 of 669 jobs complete'
 rows late 0
-# Services that never come to an end, say their answer letter by letter, or are busy from the second request
-# on, which is no reason for the line of progress to end the run: each run ends with the reason.
+# Services that never end a reply, send it byte by byte, or are busy from the second request on.
+# Each run ends with the reason. An error for the line of progress does not end a run.
 cat >peers.mjs <<'PEERS'
 import { createServer } from 'net'
 import { writeFileSync } from 'fs'

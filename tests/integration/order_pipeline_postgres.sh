@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# order_pipeline with its sessions in PostgreSQL: workers that are killed, a server that is killed,
-# the redrive, runs that are killed as a whole, a server that runs already, and tables that were
-# tampered with. The program counts what has become of each step.
+# order_pipeline with its sessions in PostgreSQL: killed workers, a killed server, the redrive, runs
+# that are killed as a whole, a server that is already running, and damaged tables. The program
+# counts the results of each step.
 set -euo pipefail
 export LC_ALL=C
 program=$WAYBILL_BIN/examples/order_pipeline
@@ -27,7 +27,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. Its output is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -48,7 +49,7 @@ runs()
 }
 own=(--sessions postgres:)
 
-# All at once, with the redrive after it.
+# A complete run, with the redrive after it.
 runs "${own[@]}" --most 100
 says '94 of 100 jobs complete; 6 with dead-lettered steps, 12 in all'
 says '100 of 100 jobs complete, 6 of them after they came back'
@@ -65,7 +66,7 @@ says '12 dead letters of 6 sessions to send'
 runs redrive "${own[@]}" --fix --kill --db all
 says '300 of 300 jobs complete'
 
-# The folder remembers where its sessions are.
+# The folder has the address of its sessions.
 answers 1 --db all
 says 'the sessions of all need --sessions postgres:'
 mkdir -m 711 sqlite
@@ -81,7 +82,7 @@ done
 answers 2 "${own[@]}" --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
 says '--dead-letters is not for --sessions'
 
-# Whole runs are killed at any moment, and continue. So does the redrive. In one run the server is
+# Whole runs and redrives are killed at random moments, and continue. In one run the server is
 # killed instead, and starts again.
 for pause in 0.3 1.7 2.5; do
     "$program" "${own[@]}" --db killed >out 2>err &
@@ -111,7 +112,7 @@ done
 runs redrive --fix "${own[@]}" --db killed
 says '669 of 669 jobs complete, 15 of them after they came back'
 
-# A server that runs already. Its address has a password, which no worker has as an argument.
+# A server that is already running. Its address has a password, which is in no worker's arguments.
 port=$(sed -n 's/.* port=\([0-9]*\) .*/\1/p' "$folder/where")
 address=postgres://waybill:$(cat "$folder/password")@127.0.0.1:$port/postgres
 runs --sessions "$address" --import --most 200 --db there
@@ -123,7 +124,7 @@ says 'needs a database of its own'
 answers 1 --sessions postgres://127.0.0.1:1/x --db nowhere
 says 'the database of --sessions: '
 
-# What has gone wrong is found.
+# Damaged tables are found.
 psql=$(command -v psql || ls -d /usr/lib/postgresql/*/bin/psql | tail -n 1)
 sql() { PGOPTIONS='-c client_min_messages=warning' "$psql" -qX -v ON_ERROR_STOP=1 "$(cat "$folder/where")" -c "$1" >sql.out 2>&1 || fail "cannot: $1: $(cat sql.out)"; }
 tables='order_jobs order_effects step_letters session_messages session_states session_locks session_ids session_dead'

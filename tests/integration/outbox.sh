@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# outbox as a user meets it. It counts itself what has become of each order; here it is made difficult:
-# killed relays, a family that is killed, small and empty inputs, tables that were tampered with.
+# outbox in a user's environment. The program counts the results of each order. Its difficulties
+# here: killed relays, a killed run with all its processes, small and empty inputs, damaged tables.
 set -euo pipefail
 export LC_ALL=C
 
@@ -20,7 +20,8 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs it; it must end with this code. What it said is in out and err.
+# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
+# and err.
 answers()
 {
     local code=0 expected=$1
@@ -29,21 +30,21 @@ answers()
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 
-# says TEXT: on the way or at the end.
+# says TEXT: the output or the error output contains it.
 says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
 
-# runs ARGS...: a run that must be a good one.
+# runs ARGS...: a run that must succeed.
 runs()
 {
     answers 0 "$@"
     says 'checked: each order has exactly one mail or one dead letter'
 }
 
-# number ROW: of the table at the end, what stands under waybill; and under the naive loop.
+# number ROW: the value under waybill in the final table; naive ROW: under the naive loop.
 number() { sed -n "s/^ *$1 *\([0-9,]*\)\( .*\)\{0,1\}\$/\1/p" out | tr -d , | head -n 1; }
 naive() { sed -n "s/^ *$1 *[0-9,]* *\([0-9,]*\)\$/\1/p" out | tr -d , | head -n 1; }
 
-# All of the recording: an outage, two kills, and the loop that people usually write beside it.
+# The whole recording: an outage, two kills, and a naive loop next to it.
 runs --db whole
 for decision in 'sent order' 'again at once: order' 'deferred until' 'the circuit breaker is open until' \
     'the circuit breaker is half_open' 'the circuit breaker is closed' 'dead letter: order' 'deferred as before' \
@@ -59,17 +60,17 @@ naive_down=$(naive 'of these while the server was down')
 [ "$(naive 'of these twice')" -gt 0 ] || fail 'the naive loop is flawless'
 [ -z "$(ls tmp)" ] || fail 'there is a temporary folder though --db was given'
 
-# Once more: nothing is left to do, and all is as it was.
+# A second run has nothing to do and changes nothing.
 runs --db whole --plain
 [ "$(number calls)" = 0 ] || fail 'what is done is done again'
 
-# Killed at random all the while, and the receivers notice nothing.
+# Random kills all the time. The receivers do not notice them.
 runs --kill --plain --seed 5 --outage 2
 kills=$(number 'the sender was killed with -9')
 [ "$kills" -ge 10 ] || fail "only $kills kills"
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
-# The whole family is killed, before, within and behind the outage, and the next one goes on.
+# All processes of a run are killed before, during and after the outage. The next run continues.
 for pause in 0.6 1.7 2.9; do
     "$program" --db family --plain --outage 1 >out 2>err &
     main=$!
@@ -80,7 +81,7 @@ done
 runs --db family --plain --outage 1
 [ "$(number orders)" = 1342 ] || fail 'orders were lost with the family'
 
-# Its own orders. One mailbox that there is not, a hundred times: that is no single mail any more.
+# Other orders. One missing mailbox is used a hundred times: that is more than a single bad mail.
 line() { printf '{"at":"2026-01-01T00:00:00Z","package":"%s","event":"installed"}\n' "$1"; }
 {
     line a
@@ -101,7 +102,7 @@ printf '{"event":"removed","package":"a"}\n' >none
 answers 0 --input none
 says 'nothing to do: there is no order in none'
 
-# What it refuses.
+# Refused options.
 answers 0 --help
 says --outage
 for bad in --bogus extra '--outage 0' '--outage 61' '--outage 3x' '--outage -1' --outage --input --db \
@@ -122,8 +123,8 @@ says 'is no folder and cannot be made one'
 answers 1 --input few --db whole
 says 'the work of another input'
 
-# What has gone wrong is found: mails that are lost, doubled or with somebody else, letters that are
-# lost, a book that cannot be read.
+# Damage is found: mails that are lost, doubled or for another address; lost letters; an unreadable
+# table.
 cat >sql.cpp <<'SQL'
 #include <sqlite3.h>
 int main(int, char** argv)
@@ -153,7 +154,7 @@ shop|deferral book: corrupt|UPDATE books SET bytes = replace(bytes, x'01', x'02'
 shop|deferral book: not_a_book|UPDATE books SET bytes = 'something else altogether'
 CHANGES
 
-# Nobody is listening, and nobody else is at work.
+# A full output, closed streams, and a second process on the same folder.
 if [ -w /dev/full ]; then
     ! timeout 600 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
     grep -q 'cannot be written to the standard output' err || fail 'it does not say why'

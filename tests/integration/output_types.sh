@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Each public type of tests/golden/api that is a value can be described, printed and formatted with fmt:
-# policies, reports, decisions, errors, actions, events, their variants and enums. A type without text
-# is named, and so is an entry of the list below that has one.
+# Each public type of tests/golden/api that is a value can be described, printed and formatted with
+# fmt: policies, reports, decisions, errors, actions, events, their variants and enums. The test
+# prints each type without text, and each entry of the list below that has text.
 set -euo pipefail
 has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
 if [ ! -x /usr/bin/python3 ] || ! has fmt/std.h; then
@@ -27,7 +27,7 @@ no_text = """
 
 kinds, problems = {}, []
 for path in sorted(glob.glob(sys.argv[1] + "/*.txt")):
-    # testing/ has no values; ext/ has what json needs.
+    # testing/ has no values; ext/ has only the values of json.
     if os.path.basename(path) in ("testing.txt", "ext.txt"):
         continue
     parents = []

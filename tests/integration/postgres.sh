@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The store on PostgreSQL, on a server that is made for it and removed again: what the library asks
-# of a store, races, cut connections, and each event once though the server is killed in the middle
-# of commits.
+# The store on PostgreSQL, on a server that is created for it and removed again: the properties that
+# the library relies on, races, cut connections, and each event once although the server is killed
+# during commits.
 set -euo pipefail
 # shellcheck source=engines/postgres_for_tests.sh
 source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" postgres

@@ -8,7 +8,7 @@ set -euo pipefail
 name=postgres_pair
 # shellcheck source=engines/libpq_flags.sh
 source "$WAYBILL_SOURCE/tests/integration/engines/libpq_flags.sh"
-# Not in TMPDIR, which the user of the servers need not be able to enter.
+# Not in TMPDIR, which the user of the servers may not be able to enter.
 work=$(mktemp -d /tmp/waybill-pair.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"

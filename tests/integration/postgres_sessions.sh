@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The queue of sessions and the dead letters of steps in PostgreSQL, on a server that is made for it
-# and removed again: their conformance suites, locks of processes and connections that end, and each
-# step in effect once while workers and the server are killed.
+# The queue of sessions and the pipeline dead letters in PostgreSQL, on a server that is created for
+# them and removed again. Their conformance suites, locks of processes and connections that end, and
+# each step in effect once while workers and the server are killed.
 set -euo pipefail
 # shellcheck source=engines/postgres_for_tests.sh
 source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" postgres_sessions

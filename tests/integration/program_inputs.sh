@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What all programs say of the same inputs, options and folders: one error each, in the same words, with
-# nothing left behind. Lines that are valid JSON but written oddly are no reason to call a run wrong; a
-# run that is wrong says why in its verdict; a full disk ends a run with its reason.
+# All programs with the same bad inputs, options and folders: one error each, with the same text and
+# no files left. Valid JSON in unusual form does not make a run wrong. The verdict of a wrong run
+# has the reason. A full disk ends a run with its reason.
 set -euo pipefail
 export LC_ALL=C
 
@@ -15,13 +15,13 @@ stop()
 {
     local each
     [ -z "$busy" ] || kill -9 "$busy" 2>/dev/null || true
-    wait  # for what runs beside, each with a limit of its own
+    wait  # for parallel parts, each with its own limit
     for each in "${mounts[@]}"; do umount "$each" 2>/dev/null || true; done
     rm -rf "$work"
 }
 trap stop EXIT
 cd "$work"
-mkdir tmp folder beside  # in the last one are the parts that run beside the others
+mkdir tmp folder beside  # the last one is for the parallel parts
 export TMPDIR=$work/tmp
 
 fail()
@@ -49,7 +49,7 @@ while read -r name rest; do
 done <programs
 
 # ends PROGRAM CODE WORDS ARGS...: it ends at once with this code and this line on stderr, after its
-# name if it is no error in the options. It prints nothing and leaves no files.
+# name unless the error is in the options. It prints nothing else and leaves no files.
 cases=0
 files() { find . -path ./beside -prune -o ! -name out ! -name err -print | sort; }
 ends()
@@ -99,7 +99,7 @@ empty|empty is empty: name a file with at least one line as the input
 good.ndjson/x|good.ndjson/x cannot be read (Not a directory): name another file as the input
 INPUTS
 
-# A queue in a file is one, too.
+# A queue in a file must be a regular file, too.
 while IFS='|' read -r name args; do
     for queue in pipe folder; do
         case $queue in
@@ -128,8 +128,8 @@ done <built
 
 # --- folders -------------------------------------------------------------------------------------
 
-# A folder that cannot be written to. For the superuser it has to be on a file system that is
-# mounted read-only.
+# A folder without write permission. The superuser needs one on a file system that is mounted
+# read-only.
 readonly=
 if [ "$(id -u)" -ne 0 ]; then
     mkdir readonly
@@ -169,7 +169,7 @@ fi
 
 # --- a full disk ---------------------------------------------------------------------------------
 
-# full NAME WORDS COMMAND...: it ends with 1 and says so, on whatever is full. In the background.
+# full NAME WORDS COMMAND...: it ends with 1 and this text when the disk is full. In the background.
 full()
 {
     local name=$1 words=$2
@@ -195,9 +195,10 @@ if grep -q '^reliable_consumer ' built; then
     fi
 fi
 
-# --- odd lines, and the folder of a run before ---------------------------------------------------
+# --- odd lines, and the folder of an earlier run
+# ---------------------------------------------------
 
-# JSON that is written oddly, and means the same to each reader of JSON.
+# JSON in unusual form, with the same meaning for each JSON reader.
 {
     printf '{"package": "a", "event" : "x", "dirs": {"/": [1, 2]}}\r\n'
     printf '{"x":{"package":"inner"},"event":"upgrade"}\r\n\r\n'
@@ -219,7 +220,7 @@ for n in 1 2 3; do
 done >odd.autoscaler
 printf '{"up":{"mean":"backlog","above":100},"instances":{"lowest":1,"highest":4}}\n' >policy.json
 
-# right PROGRAM ARGS...: a run that is good.
+# right PROGRAM ARGS...: a run that succeeds.
 right()
 {
     local name=$1 code=0
@@ -229,7 +230,7 @@ right()
     grep -q '^checked: ' out || fail "$name $* has checked nothing"
     cases=$((cases + 1))
 }
-# wrong PROGRAM WORDS ARGS...: a run whose verdict is wrong, and says why.
+# wrong PROGRAM WORDS ARGS...: a run with a verdict of wrong, and its reason.
 wrong()
 {
     local name=$1 words=$2 code=0
@@ -250,8 +251,8 @@ int main(int, char** argv)
 SQL
 "${CXX:-c++}" sql.cpp -o sql -lsqlite3
 
-# kept PROGRAM ARGS...: of odd lines a good run, whose folder is for no other input; nor for this one
-# after it has changed. A folder of an older version, that does not know its input, is taken.
+# kept PROGRAM ARGS...: a good run with odd lines. Its folder is refused for another input, and for
+# this one after a change. A folder of an older version without a record of its input is accepted.
 kept()
 {
     local name=$1 input=$1.input db=$1.db
@@ -272,7 +273,7 @@ kept()
 }
 has() { grep -q "^$1 " built; }
 if has outbox; then
-    # Most of its time it waits, so it runs beside the others.
+    # It waits most of its time, so it runs in parallel.
     (
         mkdir beside/outbox
         cp odd.ndjson built sql beside/outbox
@@ -285,7 +286,7 @@ if has outbox; then
 fi
 if has mailroom; then
     kept mailroom --plain
-    # A folder of version 0.1 knows size and ends of its input.
+    # A folder of version 0.1 has the size and the ends of its input.
     rm mailroom.db/input.fingerprint
     ./sql mailroom.db/queue.sqlite 'CREATE TABLE input (bytes INTEGER NOT NULL, signature INTEGER NOT NULL); INSERT INTO input VALUES (7, 7)'
     ends mailroom 1 'mailroom.db holds the work of another input than mailroom.input, or of what that was before it changed: name another folder' \
@@ -300,7 +301,7 @@ if has reliable_consumer; then
     wrong reliable_consumer '1 event doubled' --input reliable_consumer.input --db reliable_consumer.db --partitions 3
     ./sql reliable_consumer.db/log.sqlite "UPDATE log SET body = '{\"package\":\"\"}' WHERE body LIKE '%5-1%'"
     wrong reliable_consumer 'must be a dead letter' --input reliable_consumer.input --db reliable_consumer.db --partitions 3
-    # One at a time.
+    # One process at a time.
     "$bin/reliable_consumer" --db busy --kill 30 >busy.out 2>&1 &
     busy=$!
     for tries in $(seq 500); do [ ! -e busy/sink.sqlite ] || break; sleep 0.01; done

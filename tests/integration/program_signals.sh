@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Programs that a signal ends: the exit code is 128 + the signal, no temporary folder is left, and no
-# process outlives its parent. A folder of --db stays, and the next run goes on with it.
+# Programs that are ended by a signal: the exit code is 128 + the signal, no temporary folder is
+# left, and no process outlives its parent. A folder of --db stays, and the next run continues with
+# it.
 set -euo pipefail
 export LC_ALL=C
 
@@ -22,7 +23,7 @@ for n in $(seq 40); do
     printf '{"at":"2026-01-01T00:00:00Z","package":"p%d","event":"installed","version":"1-1","dirs":{"/usr":[1,10]}}\n' "$n"
 done >lines
 mkfifo pipe
-exec 9<>pipe  # an input that has no end
+exec 9<>pipe  # an input without an end
 
 fail()
 {
@@ -30,17 +31,17 @@ fail()
     exit 1
 }
 
-# children PID: the numbers of its processes.
+# children PID: the process ids of its descendants.
 children()
 {
     cat "/proc/$1/task/$1/children" 2>/dev/null ||
         grep -l "^PPid:[[:space:]]*$1\$" /proc/[0-9]*/status 2>/dev/null | tr -dc '0-9\n' || true
 }
-# lives PID: false for one that has ended and was not waited for.
+# lives PID: false if the process has ended, even if its parent has not yet waited for it.
 lives() { [ -e "/proc/$1" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
 
-# One run a line: a name, the fewest processes that it has to have when the signal comes, and how it is
-# started. Those whose name ends in .db have a folder of their own, which stays.
+# One run a line: a name, the minimum of processes at the time of the signal, and the command. If
+# the name ends in .db, the run has its own folder, which stays.
 cat >runs <<'RUNS'
 mailroom            1 mailroom --hold consume.handler
 mailroom.plain      0 mailroom --plain --hold consume.handler
@@ -67,7 +68,7 @@ ended_by()
     TMPDIR=$at/tmp "$bin/${args[0]}" "${args[@]:1}" >"$at/out" 2>&1 <pipe &
     main=$!
     left+=("$main")
-    # Until it has its folder and its processes, and has done some work.
+    # Waits until it has its folder and its processes, and has done some work.
     for tries in $(seq 600); do
         all=$(children $main)
         if [ "$(wc -w <<<"$all")" -ge "$fewest" ] && [ -n "$(find "$at" -name '*.sqlite')" ]; then break; fi
@@ -106,26 +107,26 @@ while read -r name fewest program args; do
     running[$name]=$!
     left+=($!)
     count=$((count + 1))
-    # So many at once: most of their time they wait.
+    # Many in parallel: they wait most of their time.
     while [ "$(jobs -rp | wc -l)" -ge 4 ]; do sleep 0.05; done
 done <runs
 for name in "${!running[@]}"; do
     wait "${running[$name]}" || fail "$name"
 done
 
-# SIGHUP is another end, unless nohup has it ignored.
+# SIGHUP ends a program, too, unless nohup ignores it.
 if [ -x "$bin/outbox" ]; then
     ended_by HUP 1 outbox 2 outbox --plain --outage 20
 fi
 
-# Nobody reads what it prints: SIGPIPE leaves no folder either.
+# A reader that closes the pipe: SIGPIPE leaves no folder either.
 if [ -x "$bin/order_pipeline" ]; then
     mkdir piped
     TMPDIR=$work/piped "$bin/order_pipeline" --input lines 2>&1 | head -c 1 >/dev/null || true
     [ -z "$(ls piped)" ] || fail 'SIGPIPE leaves a temporary folder'
 fi
 
-# What was kept is gone on with.
+# The next run continues with the kept folder.
 for program in mailroom reliable_consumer order_pipeline; do
     [ -x "$bin/$program" ] || continue
     args=(--db "$work/$program.db.TERM/db")

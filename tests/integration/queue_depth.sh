@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# How deep a queue is, asked of real ones: as many as were put there wait, those that a worker has
-# are in flight, and what cannot be known is unknown and not empty. What is not installed is named
-# and skipped.
+# The depth of real queues: ready messages are those that were sent, and messages in flight those
+# that a worker has. A depth that cannot be read is unknown, not empty. An engine that is not
+# installed is named and skipped.
 set -euo pipefail
 # has HEADER
 has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
@@ -17,7 +17,7 @@ servers=()
 stop()
 {
     local server
-    # RabbitMQ is started by a shell that passes nothing on, and takes its time to end in order.
+    # RabbitMQ is started by a shell that forwards no signals, and its regular end takes long.
     server=$(cat "$work/rabbit/pid" 2>/dev/null) && kill -9 "$server" 2>/dev/null || true
     for server in "${servers[@]}"; do kill "$server" 2>/dev/null || true; done
     wait
@@ -34,8 +34,8 @@ nats=()
 free_port() { "$work/ask" port; }
 wrong=0
 born=0
-# is WHERE WORDS: what is read there. What a broker needs a moment for is asked for again. An age must
-# be one that is possible: it is in whole seconds, and what was sent was not there before `born`.
+# is WHERE WORDS: the depth there matches WORDS. It is read again if the broker needs a moment. An
+# age is in whole seconds, and must be possible: no message was sent before `born`.
 is()
 {
     local said
@@ -104,7 +104,7 @@ CONF
     exec {nats}<>"/dev/tcp/127.0.0.1/$port"
     # shellcheck disable=SC2016 # the $ of a subject
     js='$JS.API'
-    # say SUBJECT PAYLOAD: an answer, where there is one, goes to the inbox and is read by nobody.
+    # say SUBJECT PAYLOAD: a reply, if there is one, goes to an inbox without a reader.
     say()
     {
         printf 'PUB %s inbox %d\r\n%s\r\n' "$1" ${#2} "$2" >&"$nats"
@@ -119,7 +119,7 @@ CONF
     born=$SECONDS
     for n in 1 2 3; do
         say orders.new "$n"
-        say orders.old "$n" # not what this consumer gets
+        say orders.old "$n" # not for this consumer
     done
     is "$at/ORDERS/workers" '3 ready, 0 in flight, age +([0-9])'
     printf 'SUB inbox 1\r\n' >&"$nats"
@@ -173,7 +173,7 @@ CONF
     is "rabbitmq://127.0.0.1:$port/v/orders" '*there is no such queue in virtual host v'
     is "rabbitmq://guest:no@127.0.0.1:$port/orders" '*not accepted'
     is "rabbitmq://127.0.0.1:$port/orders" '0 ready, 0 in flight, age 0'
-    born=$((SECONDS - 100)) # they say so
+    born=$((SECONDS - 100)) # the age in these replies
     for n in 1 2 3; do
         tell POST exchanges/%2F/amq.default/publish '{"routing_key":"orders","payload":"'$n'",
             "payload_encoding":"string","properties":{"timestamp":'"$(($(date +%s) - 100))"'}}' >got

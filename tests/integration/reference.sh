@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The API reference is made without a warning, and a comment that Doxygen does not understand is an
-# error.
+# The API reference is created without a warning. A comment that Doxygen cannot parse is an error.
 set -euo pipefail
 command -v doxygen >/dev/null || { echo "skipped: doxygen is not installed"; exit 0; }
 command -v make >/dev/null || export CMAKE_GENERATOR=Ninja

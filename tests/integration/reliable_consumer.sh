@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# reliable_consumer with real processes that are really killed: 200 times and more, most of them in
-# the middle of a batch. It counts itself what is in its tables; here it is only made difficult.
+# reliable_consumer with real processes that are killed at least 200 times, mostly during a batch.
+# The program checks its tables.
 set -euo pipefail
 export LC_ALL=C
 
@@ -16,7 +16,7 @@ fail()
     exit 1
 }
 
-# runs ARGS...: a run that must be a good one.
+# runs ARGS...: a run that must succeed.
 runs()
 {
     "$program" "$@" >"$work/out" 2>"$work/err" ||
@@ -24,7 +24,7 @@ runs()
     grep -q '^checked: each event took effect exactly once' "$work/out" || fail "$* has checked nothing"
 }
 
-# refuses WORDS ARGS...: an end with 2 that says so.
+# refuses WORDS ARGS...: it ends with 2 and this text.
 refuses()
 {
     local words=$1 code=0
@@ -34,7 +34,7 @@ refuses()
     grep -qF -- "$words" "$work/out" || fail "$* does not say '$words': $(cat "$work/out")"
 }
 
-# Undisturbed, alone and with more workers than partitions; events one by one and all at once.
+# Without faults: alone, and with more workers than partitions; events one by one, and all at once.
 runs
 [ "$(awk '$1 == "all"{print $2, $3}' "$work/out")" = '8,812 8,800' ] || fail "other figures: $(cat "$work/out")"
 runs --workers 1 --partitions 1 --batch 10000
@@ -44,10 +44,11 @@ printf '{"torn\n[1]\n{"package":""}\n\n{"package":"a","event":"installed"}\n' >>
 runs --input "$work/few" --batch 1 --partitions 3
 awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 events, 4 of them dead: $(cat "$work/out")"
 
-# An event that ends whatever process handles it: found, and set aside. Of one partition, and by one
-# worker after the other, in 2 * 3 + log2(64) - 1 deaths at the most. Of several it may take some more:
-# one that is taken for balance before its dead owner's lease has expired tells nobody of that death,
-# and whoever was just killed is still among those who share.
+# An event that ends each process that handles it is found and dead-lettered. With one partition and
+# one worker at a time, that takes at most 2 * 3 + log2(64) - 1 deaths. With several partitions it
+# may take some more. If a partition is taken for balance before the lease of its dead owner has
+# expired, the new owner does not learn of that death. A killed owner is still counted in the
+# balance.
 poisoned()
 {
     runs --poison --batch 64 "$@"
@@ -59,8 +60,8 @@ poisoned --workers 1 --partitions 1
 poisoned --workers 1
 poisoned
 
-# Killed with -9 at least 200 times, at least 100 times of them in a batch. The share depends on the load
-# of the machine.
+# Killed with -9 at least 200 times, at least 100 of them during a batch. The share depends on the
+# load of the machine.
 kills=0 inside=0 seed=0
 while [ $kills -lt 200 ] || [ $inside -lt 100 ]; do
     seed=$((seed + 1))
@@ -71,7 +72,7 @@ while [ $kills -lt 200 ] || [ $inside -lt 100 ]; do
 done
 cat "$work/out"
 
-# The whole family dies, and the next one goes on with what is there.
+# All processes are killed, and the next run continues with the tables.
 deaths=0
 for pause in 0.05 0.12 0.3; do
     "$program" --db "$work/db" --kill 30 >"$work/out" 2>&1 &
@@ -83,7 +84,8 @@ done
 runs --db "$work/db"
 [ $deaths = 3 ] || fail "the family died $deaths times, and not 3"
 
-# After the repair of the rule the dead letters take effect; killed on the way, another one goes on.
+# After the rule is repaired, the dead letters take effect. If that run is killed, the next one
+# continues.
 runs --db "$work/repaired"
 for pause in 0.004 0.008 0.012; do
     "$program" reprocess --db "$work/repaired" >"$work/out" 2>&1 &

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The consumer of Kafka, on a mock cluster in its process: what the handlers need hangs and is down
-# for a while, one member joins, one crashes, one is stopped in an outage. Each event takes effect at
-# least once, or is a dead letter. The program checks itself; here its table is held against the
-# lines that it was given.
+# The consumer of Kafka, on a mock cluster in its process. The service that its handlers call hangs
+# and is down for a while. One member joins, one crashes, and one is stopped in an outage. Each
+# event takes effect at least once, or is a dead letter. The program checks itself. This script
+# compares its table with the input lines.
 set -euo pipefail
 export LC_ALL=C
 program=$WAYBILL_BIN/examples/reliable_consumer

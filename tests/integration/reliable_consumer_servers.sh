@@ -21,7 +21,7 @@ fail()
     exit 1
 }
 
-# runs SECONDS ARGS...: a run that must be right.
+# runs SECONDS ARGS...: a run that must succeed.
 runs()
 {
     local code=0 limit=$1
@@ -93,7 +93,7 @@ else
     grep -q '^Kafka: [1-9][0-9]* outages\{0,1\} of a broker' "$work/out" || fail 'no broker has failed'
 fi
 
-# Running servers. A further run continues with what they have, and finds a row that is missing.
+# Running servers. A further run continues with their content, and finds a missing row.
 nats-server -a 127.0.0.1 -p -1 -js -sd "$work/nats" --ports_file_dir "$work" -l "$work/nats.log" &
 nats=$!
 for _ in $(seq 100); do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# cmake/rename_0_2.py turns a program of version 0.1 into one of 0.2: it compiles and does the same.
-# What the script cannot decide it prints. The names that it writes exist.
+# cmake/rename_0_2.py changes a program of version 0.1 into one of 0.2: it compiles and has the same
+# behaviour. The script prints the cases that it cannot decide. The names that it writes exist.
 set -euo pipefail
 command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 0; }
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ sed -i 's/guard\.report(/guard.record(/; s/\.header = 0/.item_overhead = 0/' "$w
 "$script" "$work/none.cpp" 2>"$work/error" && fail "a file that does not exist is no error"
 grep -q 'none.cpp: cannot be read' "$work/error" || fail "the error does not name the file"
 
-# Actions are no std::variant any more; a variant of the program is.
+# Actions are no longer std::variant. Variants of the program itself are unchanged.
 echo 'bool waits = std::holds_alternative<waybill::wait_until>(a) && std::get_if<int>(&own);
 auto text = std::visit(to_text, std::get<waybill::wait_until>(a));' >"$work/actions.cpp"
 "$script" "$work/actions.cpp" >"$work/look"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# send_batches against every broker that is at hand: all lines get through exactly once and in order,
-# a batch of exactly the limit is taken and one byte more is refused. What is not installed is named
-# and skipped.
+# send_batches against every available broker. All lines arrive exactly once and in order. A batch
+# of exactly the limit is accepted, and one byte more is refused. A broker that is not installed is
+# named and skipped.
 set -euo pipefail
 export LC_ALL=C
 
@@ -48,8 +48,8 @@ source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
 above() { [ "$(report_number "$1")" -gt "$2" ] || fail "$1 is '$(report_number "$1")', which is not above $2"; }
 within() { [ "$(report_number sends)" -le $(($(report_number fewest) * $1 / $2 + $3)) ] || fail "$(report_number sends) sends, $(report_number fewest) would do"; }
 
-# background FILE PROGRAM ARGS...: starts it, with its output in FILE. Sets `pid`. Of a shell function it
-# would be the shell's.
+# background FILE PROGRAM ARGS...: starts it, with its output in FILE. Sets `pid`. With a shell
+# function, this would be the pid of a subshell.
 background()
 {
     local file=$1
@@ -76,7 +76,7 @@ first_line()
     done
     fail "nothing comes from $1: $(cat "$1.err")"
 }
-# listening PORT: waits until somebody is.
+# listening PORT: waits until a process listens there.
 listening()
 {
     local tries
@@ -86,8 +86,8 @@ listening()
     done
     fail "nobody listens on port $1"
 }
-# becomes FILE EXPECTED: it holds the same bytes. A file that is still being written to, as its reader
-# has them a moment after the server said that it has, is given some time.
+# becomes FILE EXPECTED: it has the same bytes. It may get some more time, because its reader writes
+# it a moment after the server's reply.
 becomes()
 {
     local tries
@@ -97,17 +97,17 @@ becomes()
     done
     return 1
 }
-# same FILE WHAT: it holds the lines of the recording, in order.
+# same FILE WHAT: it has the lines of the recording, in order.
 same()
 {
     becomes "$1" "$recording" ||
         fail "$2: the lines are not those of the recording: $(diff "$recording" "$1" | head -n 5 | cut -c 1-120)"
 }
-# two_lines A B: of so many bytes each.
+# two_lines A B: two lines of A and B bytes.
 two_lines() { printf '{"a":"%0*d"}\n{"b":"%0*d"}\n' $(($1 - 8)) 1 $(($2 - 8)) 2; }
 
-# to_the_byte WHERE LIMIT HEADER: exactly the limit is taken at once; of one byte more, which the
-# sender is told to be within the limit, the broker refuses all, and takes the two lines one by one.
+# to_the_byte WHERE LIMIT HEADER: exactly the limit is accepted at once. With a limit that is one
+# byte too high in the sender, the broker refuses the batch, and accepts the two lines one by one.
 to_the_byte()
 {
     local first=1000 second=$(($2 - 1000 - 2 * $3))

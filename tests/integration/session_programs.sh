@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The two short programs of sessions say what they should: an order that stops and goes on where it
-# stood, with what it had found out, and an import whose lines fail alone.
+# The output of the two short session programs: an order that stops and resumes at the same step
+# with its state, and an import whose lines fail independently.
 set -euo pipefail
 export LC_ALL=C
 bin=$WAYBILL_BIN/examples
 
-# says PROGRAM: what it prints is what is here.
+# says PROGRAM: its output equals the text on stdin.
 says()
 {
     diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "$1 says something else" >&2; exit 1; }

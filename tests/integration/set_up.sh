@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What cmake/packages.sh does on machines that are not this one, played with false programs: a user
-# without rights, one with sudo, one where nothing is missing, and a system without dpkg.
+# cmake/packages.sh on other machines, simulated with fake programs: a user without rights, one with
+# sudo, a machine with all packages, and a system without dpkg.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,7 +14,7 @@ fail()
     exit 1
 }
 
-# fake NAME LINE...: a program of that name on the only PATH that there is.
+# fake NAME LINE...: a program of that name, in the only folder of PATH.
 fake()
 {
     local name=$1
@@ -33,7 +33,7 @@ machine()
     done
 }
 
-# asked PACKAGE...: exit code and output of installing them there.
+# asked PACKAGE...: the exit code and the output of their installation.
 asked()
 {
     code=0
@@ -49,7 +49,7 @@ debian()
     fake id 'echo 1000'
 }
 
-# Without rights: the exact line, naming only what is missing, and nothing is tried.
+# Without rights: the exact command for the missing packages, and no attempt to install them.
 debian
 asked cmake libfmt-dev libsqlite3-dev
 [ "$code" = 1 ] || fail "went on without its packages"
@@ -57,37 +57,37 @@ grep -qxF "  sudo apt-get update && sudo apt-get install --no-install-recommends
     "$work/said" || fail "did not print the line to type"
 [ ! -e "$work/calls" ] || fail "called apt-get without rights"
 
-# A sudo that asks for a password is as good as none.
+# A sudo that asks for a password counts as no sudo.
 fake sudo 'exit 1'
 asked cmake libfmt-dev
 [ "$code" = 1 ] || fail "went on although sudo wants a password"
 
-# With sudo: installed by it, and only what is missing.
+# With sudo: only the missing packages are installed.
 fake sudo "echo \"\$*\" >>$work/calls" 'cat >/dev/null'
 asked cmake libfmt-dev
 [ "$code" = 0 ] || fail "did not use sudo"
 grep -qxF -- "-n bash -s -- libfmt-dev" "$work/calls" || fail "did not ask sudo for what is missing"
 
-# Nothing missing: nobody is called.
+# All packages are present: no command is called.
 debian
 fake sudo "echo sudo >>$work/calls"
 asked cmake
 [ "$code" = 0 ] || fail "missed what is there"
 [ ! -e "$work/calls" ] || fail "called somebody although nothing is missing"
 
-# Built by hand and on the PATH is as good as installed.
+# A program on the PATH counts as installed.
 fake ninja 'exit 0'
 asked cmake ninja-build
 [ "$code" = 0 ] || fail "did not see the program on the PATH"
 
-# Installing fails: so does the script, saying what is missing.
+# A failed installation fails the script, which names the missing packages.
 fake sudo '[ "$2" = true ] || { echo "no network"; exit 100; }'
 asked libfmt-dev
 [ "$code" = 1 ] || fail "went on after a failed installation"
 grep -qF "could not install: libfmt-dev" "$work/said" || fail "did not say what is missing"
 grep -qF "no network" "$work/said" || fail "did not say why"
 
-# No dpkg: what is needed is named in words that hold elsewhere, and what is there is not.
+# Without dpkg: the missing packages are named in words for any system.
 machine
 fake g++ 'case "$*" in *sqlite3.h*) exit 0 ;; *-E*) exit 1 ;; esac'
 fake c++ 'case "$*" in *sqlite3.h*) exit 0 ;; *-E*) exit 1 ;; esac'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The simulation of learning senders meets its targets, loses and doubles nothing, and prints the
-# tables that bench/README.md shows.
+# tables of bench/README.md.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# What cmake/single_header.cmake makes of what it is called with: a header, or one error that lists the
-# names there are, a code that is not 0, and no file.
+# The results of cmake/single_header.cmake: a header; or one error with the list of names, an exit
+# code that is not 0, and no file.
 set -euo pipefail
 export LC_ALL=C
 work=$(mktemp -d)
@@ -64,12 +64,12 @@ refused 'said/out.hpp' -DMODULE=retry.hpp -DOUT=said/out.hpp  # said is a file
 [ ! -e /dev/full ] || refused 'No space left' -DMODULE=retry.hpp -DOUT=/dev/full
 rmdir folder
 
-# A header of the library is never overwritten with what is made of it.
+# A header of the library is never overwritten.
 refused 'in a folder of the library' -DMODULE=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/retry.hpp"
 refused 'in a folder of the library' -DMODULE=retry.hpp "-DOUT=$WAYBILL_SOURCE/include/waybill/../new.hpp"
 diff -r "$WAYBILL_SOURCE/include" ../before >said || fail 'the library has changed'
 
-# --- what is accepted ----------------------------------------------------------------------------
+# --- accepted arguments ---------------------------------------------------------------------------
 
 makes -DMODULE=window.hpp -DOUT=window.hpp || fail 'it does not make window.hpp'
 [ ! -s said ] || fail 'it says something'
@@ -78,7 +78,7 @@ grep -q 'class sliding_window' window.hpp || fail 'window.hpp has no sliding_win
 # Without .hpp, and in folders that do not exist yet, the bytes are the same.
 makes -DMODULE=window -DOUT=new/folders/0 || fail 'it does not make window'
 cmp window.hpp new/folders/0
-# Relative to where it is called, and over what was there.
+# Relative to the current folder, and over an existing file.
 mkdir inner
 cd inner
 echo old >OFF

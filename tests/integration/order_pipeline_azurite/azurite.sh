@@ -4,7 +4,7 @@
 # The table service of Azurite and the client of Azure for JavaScript, from npm: a part of
 # ../order_pipeline_azurite.sh, ../version_0_1_azurite.sh and golden/v0_1/regenerate.
 
-# azurite_install PACKAGES: into that folder, once for all tests that name it; or prints why not.
+# azurite_install PACKAGES: into that folder, once for all tests that name it; or prints the reason.
 azurite_install()
 {
     local tool
@@ -20,8 +20,8 @@ azurite_install()
     ) 9>"$1/lock" || { echo 'npm cannot install azurite'; return 1; }
 }
 
-# azurite_start PACKAGES WORK SECONDS: on a free port, which another process may take before, with its
-# data below WORK, for at most so long. Sets `port` and `azurite`.
+# azurite_start PACKAGES WORK SECONDS: on a free port, which another process may take before, with
+# its data below WORK, for at most SECONDS. Sets `port` and `azurite`.
 azurite_start()
 {
     local tries

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154
 #
-# A part of ../send_batches.sh. A peer of our own on Proton, once closing the link and once rejecting the message.
+# A part of ../send_batches.sh. A test peer on Proton, which closes the link or rejects the message.
 
 if grep -q 'amqp.*without' <<<"$("$program" --help)"; then
     skip "amqp: the program was built without Qpid Proton"
@@ -37,7 +37,7 @@ else
     expect_exit 1 --to "amqp://127.0.0.1:$port/nowhere"
     expect_output 'amqp:not-found'
     stopped "$server"
-    # What was taken without an answer comes once more, as it was.
+    # A batch that was accepted without a reply is sent once more, unchanged.
     background peer ./amqp_peer got 65536 reject 0 4
     server=$pid
     expect_exit 0 --to "amqp://127.0.0.1:$(first_line peer)/lost"

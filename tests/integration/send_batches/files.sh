@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154
 #
-# A part of ../send_batches.sh. Its files: inputs of all kinds, and what it writes at the end.
+# A part of ../send_batches.sh. Its files: inputs of all kinds, and its output files.
 
-# Inputs. What is wrong with one is told by the number of its line, blank ones counted.
+# Inputs. An error contains the number of its line, with blank lines counted.
 : >empty
 expect_exit 1 --input empty
 expect_output 'empty is empty: name a file with at least one line as the input'
@@ -34,7 +34,8 @@ expect_output 'the standard input is a folder'
 expect_exit 0 --input - <&-
 expect_output 'nothing to do'
 
-# nothing_sent WORDS ARGS...: it gives up before it sends anything, says why, and leaves nothing.
+# nothing_sent WORDS ARGS...: it ends before it sends anything, prints the reason, and leaves no
+# file.
 nothing_sent()
 {
     local words=$1 before code=0
@@ -54,14 +55,14 @@ nothing_sent 'there is no file nothing' --input nothing --report new.json --cali
 nothing_sent 'the report cannot be written to both.json: it is the calibration' --report both.json --calibration both.json
 echo '{"version": 1, "limit": "much"}' >bad.json
 nothing_sent 'bad.json: /limit: expected' --calibration bad.json
-if [ "$(id -u)" -ne 0 ]; then # who is root may write anywhere
+if [ "$(id -u)" -ne 0 ]; then # root may write anywhere
     mkdir locked
     chmod a-w locked
     nothing_sent 'the report cannot be written to locked/r.json: Permission denied' --report locked/r.json
     chmod u+w locked
 fi
 
-# The input stays as it is, under whatever name, and so does the queue.
+# The input and the queue are never overwritten, under any name.
 cp one mine
 ln -s mine link
 ln mine hard
@@ -75,7 +76,8 @@ nothing_sent 'the calibration cannot be written to c.json.new: it is the input' 
 nothing_sent 'the report cannot be written to queue.sqlite: it is the queue' --to sqlite:queue.sqlite --report queue.sqlite
 cmp -s one mine || fail 'the input is another one'
 
-# A full disk: the summary, then the name of the file and the reason. What was learnt before is kept.
+# A full disk: the summary, then the name of the file and the reason. The earlier calibration is
+# kept.
 if [ -w /dev/full ]; then
     summary() { grep -q '^checked: each line' out || fail 'there is no summary'; }
     full='No space left on device'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154
 #
-# A part of ../send_batches.sh. SQLite, which is always there.
+# A part of ../send_batches.sh. SQLite, which is always available.
 
 lines=$(wc -l <"$recording")
 expect_exit 0
@@ -16,7 +16,7 @@ expect_no_folder
 
 printf '{"n":1}\n' >one
 
-# What was learnt is kept: nothing is refused the second time.
+# The calibration is stored: no refusal in the second run.
 expect_exit 0 --calibration learnt.json --limit 50000
 above refusals 0
 first=$(report_number sends)
@@ -25,7 +25,8 @@ expect_number refusals 0
 [ "$(report_number sends)" -lt "$first" ] || fail "$(report_number sends) sends with the calibration, $first without"
 grep -q '"version"' learnt.json || fail 'the calibration has no version'
 
-# A guess is called one, and is not kept as what is documented. What the broker has told is no guess.
+# A guessed limit is reported as a guess, and not stored as a documented one. A limit from the
+# broker is no guess.
 expect_exit 0 --input one --calibration guess.json
 [ "$(grep -c '; this limit is a guess$' out)" -eq 2 ] || fail 'the limit that nobody has told is not called a guess'
 grep -q '"documented": "unlimited"' guess.json || fail 'the guess is kept as documented'
@@ -38,7 +39,7 @@ echo '{"version": 1, "limit": "much"}' >bad.json
 expect_exit 1 --calibration bad.json
 expect_output 'bad.json: /limit: expected'
 
-# Into a file, twice: the second run checks what it has put there itself. And from a pipe.
+# Into a file, twice: the second run checks the stored lines itself. And from a pipe.
 expect_exit 0 --to sqlite:queue.sqlite
 expect_exit 0 --to sqlite:queue.sqlite --items 50
 [ "$(report_number sends)" -ge $(((lines + 49) / 50)) ] || fail "more than 50 lines in a batch"
@@ -50,14 +51,14 @@ expect_number lines 2
 expect_number blank_lines 2
 expect_number input_bytes 20
 
-# A line that fits nowhere is named, and its neighbours are not harmed.
+# A line that is too large is reported, and the other lines arrive.
 { head -n 5 "$recording"; two_lines 100 70000; tail -n 5 "$recording"; } >large
 expect_exit 1 --input large
 expect_number accepted 11
 expect_number not_accepted 1
 expect_output 'not there: line 7: too_large, '
 
-# A queue that loses, doubles or swaps is found out.
+# A queue with lost, doubled or swapped lines is found.
 cat >sql.cpp <<'SQL'
 #include <sqlite3.h>
 int main(int, char** argv)

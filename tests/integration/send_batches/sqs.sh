@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154
 #
-# A part of ../send_batches.sh. A stand-in that speaks its JSON protocol.
+# A part of ../send_batches.sh. A stand-in that speaks the JSON protocol of SQS.
 
 if [ -z "$python" ]; then
     skip "sqs: no python3 for the stand-in"
@@ -30,7 +30,7 @@ else
     same got 'SQS, throttled, and with an answer that was lost'
     stopped "$server"
 
-    # Entries that fail come later, so the order is not kept; but all of them come, and once.
+    # Failed entries are sent later, so the order is not kept. All of them arrive once.
     queue 65536 partial=2:0,3,9 partial=7:5 throttle=8
     expect_exit 0 --to "sqs:http://127.0.0.1:$port/q.fifo"
     expect_number partial 2
