@@ -24,7 +24,7 @@
 namespace send_canonical {
 
 template <class Tag, typename Tag::member M>
-struct door {
+struct exposed {
     friend typename Tag::member inside(Tag) { return M; }
 };
 
@@ -52,12 +52,22 @@ struct quiet {
     using member = waybill::steady_time waybill::detail::pace::*;
     friend member inside(quiet);
 };
-template struct door<attempts, &waybill::batch_sender::next_attempt_>;
-template struct door<flights, &waybill::batch_sender::flights_>;
-template struct door<queue, &waybill::batch_sender::queue_>;
-template struct door<pace, &waybill::batch_sender::pace_>;
-template struct door<draft, &waybill::detail::send_queue::draft_>;
-template struct door<quiet, &waybill::detail::pace::not_before_>;
+struct throttles {
+    using member = std::uint32_t waybill::detail::pace::*;
+    friend member inside(throttles);
+};
+struct flushed {
+    using member = std::uint64_t waybill::detail::send_queue::*;
+    friend member inside(flushed);
+};
+template struct exposed<attempts, &waybill::batch_sender::next_attempt_>;
+template struct exposed<flights, &waybill::batch_sender::flights_>;
+template struct exposed<queue, &waybill::batch_sender::queue_>;
+template struct exposed<pace, &waybill::batch_sender::pace_>;
+template struct exposed<draft, &waybill::detail::send_queue::draft_>;
+template struct exposed<quiet, &waybill::detail::pace::not_before_>;
+template struct exposed<throttles, &waybill::detail::pace::consecutive_throttles_>;
+template struct exposed<flushed, &waybill::detail::send_queue::flushed_end_>;
 
 constexpr waybill::steady_time start = waybill::steady_time::at(waybill::duration::seconds(1));
 
@@ -129,6 +139,37 @@ inline void bring(waybill::batch_sender& s, send_audit::audit& a, waybill::stead
     if (!renumber(s, a)) return;
     forget_what_is_over(s);
     if (s.policy().linger == waybill::duration::highest()) turn_back(s, a, now);
+}
+
+/// A hash of the parts that the audit does not have. Equal senders have equal hashes.
+inline std::uint64_t digest(waybill::batch_sender& s)
+{
+    std::uint64_t h = 0;
+    const auto mix = [&h](std::uint64_t x) {
+        h = (h ^ x) * 0x9E37'79B9'7F4A'7C15U;
+        h ^= h >> 29;
+    };
+    const auto number = [](auto x) { return static_cast<std::uint64_t>(x); };
+    waybill::detail::send_queue& q = s.*inside(queue());
+    waybill::detail::send_items& items = q.items();
+    for (std::uint64_t n = items.begin(); n != items.end(); ++n) {
+        using waybill::detail::item_state;
+        const waybill::detail::send_item& i = items[n];
+        mix(i.bytes);
+        mix(number(i.state == item_state::in_flight ? item_state::waiting : i.state) +
+            8U * number(i.basis) + 32U * i.maybe_arrived + 64U * i.replace_handled +
+            128U * i.last_of_sum + 256U * i.on_trial + 1024U * i.failed_attempts +
+            (number(i.max_items) << 32));
+    }
+    const waybill::detail::send_draft& d = q.*inside(draft());
+    mix(d.sizes.items + 16U * d.next_item + 256U * d.max_items);
+    mix((s.*inside(pace())).*inside(throttles()) + 256U * q.*inside(flushed()));
+    for (const waybill::detail::flight& f : s.*inside(flights())) {
+        mix(number(f.closed) + 8U * f.in_flight + 16U * f.probe + 32U * number(f.cut) +
+            256U * f.repeated + 512U * f.unknown_outcomes);
+        mix(f.sizes.body_bytes);
+    }
+    return h;
 }
 
 }  // namespace send_canonical

@@ -20,6 +20,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -118,7 +119,7 @@ private:
         std::uint32_t id = 0;
     };
     struct layer {
-        std::vector<node> nodes;
+        std::deque<node> nodes;
         std::unordered_multimap<std::uint64_t, std::uint32_t> by_digest;
     };
     struct link {  // the first path to a simulation
@@ -178,7 +179,7 @@ private:
     }
 
     // Records all reports, and adds the simulation to its layer, unless an equal one is there.
-    void reach(simulation w, step s, std::int64_t sends, const many& ways)
+    void reach(simulation&& w, step s, std::int64_t sends, const many& ways)
     {
         const bool noise = plan_.noise == hearing::all_noise;
         auto a = noise ? asked(w, true) : w.m.next(w.now);
@@ -236,7 +237,7 @@ private:
         return 16 * n - 5 * away - w.waits;
     }
 
-    [[nodiscard]] static std::uint64_t digest_of(const simulation& w)
+    [[nodiscard]] static std::uint64_t digest_of(simulation& w)
     {
         std::uint64_t h = w.a.digest();
         const auto mix = [&](std::uint64_t x) {
@@ -245,6 +246,7 @@ private:
         };
         mix(static_cast<std::uint64_t>(w.now.since_epoch().count()));
         mix(static_cast<std::uint64_t>(w.throttles + 16 * (w.wide + 256 * w.narrow)));
+        if constexpr (std::is_same_v<Machine, batch_sender>) mix(send_canonical::digest(w.m));
         if constexpr (requires { w.m.learnt(); }) {
             const calibration c = w.m.learnt();
             mix(c.accepted);
