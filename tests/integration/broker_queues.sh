@@ -78,7 +78,7 @@ killed()
         wait "$pid" 2>/dev/null || true
         start "$broker" "$port" "$name"
         sleep "0.$((RANDOM % 4 + 1))"
-        kill -9 "$second"
+        kill -9 "$second" || { echo "$broker: a worker ended by itself: $(cat "$name.second")"; return 1; }
         wait "$second" 2>/dev/null || true
     done
     timeout 60 ./queues work "$broker" "$port" "$name.handled" "$name.done" >"$name.second" &
