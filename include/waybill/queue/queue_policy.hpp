@@ -81,8 +81,8 @@ struct queue_policy {
     /// waits is subtracted.
     duration poll_interval = duration::seconds(1);
     /// The longest time for which the lock of a message is renewed, more than 0. In an outage a
-    /// message is kept for this time in each delivery but the first. This requires that each
-    /// delivery counts, a breaker, and `max_deliveries`.
+    /// message is kept for this time in each delivery but the first, if each delivery counts. This
+    /// requires a queue with `renew`, a breaker, and `max_deliveries`.
     duration max_handling = duration::seconds(600);
     /// Gets the results of the handler. While it is open, nothing is received. Its `timeout` must
     /// be longer than the handler takes. It must outlive the call.

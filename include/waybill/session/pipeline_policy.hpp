@@ -81,9 +81,9 @@ struct pipeline_policy {
     /// Attempts of one step that end with a transient fault, over all its deliveries, and the
     /// pauses between them. `retry.max_attempts` counts the first attempt. After an infrastructure
     /// fault `pauses` gives the pause before the session is delivered again. It grows with the
-    /// deliveries of the message, and is the cap if the broker does not count them. Some brokers do
-    /// not count the delivery of a session that was given back. The pause then does not grow: set
-    /// `pauses.base` to the pause wanted in an outage.
+    /// deliveries of the message, and is at least the cap if the broker does not count them. Some
+    /// brokers do not count the delivery of a session that was given back. The pause then does not
+    /// grow: set `pauses.base` to the pause wanted in an outage.
     retry_policy retry{};
     /// The longest pause that the pipeline waits with the message in hand, at least 0; renew its
     /// lock meanwhile. Before a longer pause the attempts are saved and the session is given back.

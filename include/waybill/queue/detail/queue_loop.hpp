@@ -291,7 +291,7 @@ private:
 
     /// True if a message has more tries or deliveries than the limits permit. The settlement of the
     /// last permitted try dead-letters the message. So the delivery before this one ended without a
-    /// settlement.
+    /// settlement, or the queue ignores `failed`.
     [[nodiscard]] bool has_lost_deliveries(const queue_delivery& d) const
     {
         if (d.count > settle_policy_.max_deliveries) return true;
