@@ -94,7 +94,7 @@ TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
     s.on(batch_sender::flushed{}, at(70));
     CHECK(closed(at(70)) == std::pair(batch_close_reason::end, std::uint64_t{72}));
     s.on(batch_sender::queued{1}, at(70));
-    CHECK(waiting(s, at(70)) == at(120));  // flushed was what came before
+    CHECK(waiting(s, at(70)) == at(120));  // only the earlier items are flushed
 }
 
 TEST_CASE("sender: a batch waits to fill as long as it may, whichever way the clock goes")
@@ -291,7 +291,7 @@ TEST_CASE("sender: a batch that may have arrived is repeated identically, or giv
                                                                 {{3, 2}, item_outcome::unsent}});
     CHECK(stop.finished());
 
-    // The answer of the first send comes after it has been given up, and is welcome.
+    // The answer to the first send arrives after it was given up, and is accepted.
     batch_sender late = with({.items = 3}, {1, 1, 1, 1});
     late.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(late.on(batch_sender::accepted{0}, at(1)) == event_result::applied);
@@ -395,7 +395,7 @@ TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated,
     t.on(batch_sender::throttled{2, 1h}, at(300));
     CHECK(waiting(t, at(300)) == at(10'300));  // a hint is bound by the cap
 
-    // However short the pause, there is one: whoever obeys gets to rest.
+    // Even with zero pauses a throttled sender waits, so that the broker gets a rest.
     batch_sender u({.retry = {.pauses = {.base = {}, .cap = {}}}});
     u.on(batch_sender::queued{1}, at(0));
     u.on(batch_sender::flushed{}, at(0));
@@ -458,7 +458,7 @@ TEST_CASE("sender: an answer to a batch that has changed since it was asked for 
     CHECK(settle_all(s).empty());
     CHECK(tests_support::held<batch_sender::send>(s.next(at(0))).attempt != asked);
     s.on(batch_sender::started{asked + 1}, at(0));
-    s.on(batch_sender::queued{1}, at(0));  // once started it is what it is
+    s.on(batch_sender::queued{1}, at(0));  // no change after `started`
     CHECK(s.on(batch_sender::accepted{asked + 1}, at(0)) == event_result::applied);
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
 }
@@ -513,7 +513,8 @@ TEST_CASE("sender: several attempts in flight, and answers in any order")
     CHECK(s.first_open() == 0);
     CHECK(sending(s) == numbers{4, 5});
     s.on(batch_sender::failed{.attempt = 0}, at(0));
-    CHECK(sending(s, at(100)) == numbers{0, 1});  // the head comes first, what is behind it waits
+    // the first items are sent, and the later ones wait
+    CHECK(sending(s, at(100)) == numbers{0, 1});
     CHECK(s.on(batch_sender::accepted{2}, at(100)) ==
           event_result::stale);  // that was to be {4, 5}
     s.on(batch_sender::accepted{3}, at(100));
@@ -614,7 +615,7 @@ TEST_CASE("sender: goes on with what an earlier one has learnt")
     CHECK(next.learnt().limit == 90);
     CHECK(next.learnt().items.header == doctest::Approx(10).epsilon(0.01));
     for (int i = 0; i != 5; ++i) next.on(batch_sender::queued{20}, at(0));
-    // that is 60 of 90: one sum does not tell how items vary
+    // 60 of 90 bytes: one sum does not show how much items vary
     CHECK(sending(next) == numbers{0, 1});
 }
 

@@ -71,12 +71,13 @@ TEST_CASE("bin_packer: an item goes into the fullest bin where it fits")
     numbers b({.bytes = 100, .envelope = 10}, itself, {.open = 3});
     CHECK(b.empty());
     CHECK(b.try_add(50U, at(1)) == add_result::added);
-    CHECK(b.try_add(60U, at(2)) == add_result::added);  // no room in the first
+    CHECK(b.try_add(60U, at(2)) == add_result::added);  // too large for the first
     CHECK(b.try_add(55U, at(3)) == add_result::added);  // nor in the second
     CHECK(b.open() == 3);
     CHECK(b.try_add(91U, at(4)) == add_result::too_large);
     CHECK(b.try_add(30U, at(4)) == add_result::added);  // fills the second
-    CHECK(b.try_add(1U, at(4)) == add_result::added);   // the third has less room than the first
+    // the third has less free space than the first
+    CHECK(b.try_add(1U, at(4)) == add_result::added);
     CHECK(b.try_add(90U, at(4)) == add_result::full);
     CHECK(b.due(at(0)));
     CHECK(b.items() == 5);

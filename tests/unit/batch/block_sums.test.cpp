@@ -32,7 +32,7 @@ static_assert(!plain<std::deque<std::uint32_t>> && !plain<std::list<std::uint32_
 static_assert(!plain<std::vector<bool>> && !plain<std::vector<double>>);
 static_assert(!plain<std::span<const bool>> && !plain<std::span<const volatile int>>);
 
-/// What the plain loop says.
+/// The result of a plain loop.
 template <class N>
 constexpr std::size_t count_one_by_one(const N* at, const N* stop, std::uint64_t single,
                                        std::uint64_t& left)
@@ -116,7 +116,7 @@ TEST_CASE("blocks go as far as the plain loop does, whatever the numbers")
     CHECK(all_alike<wchar_t>());
 }
 
-// A block sums up to the last value that its narrow sum can hold, and says so where it cannot.
+// A block is summed up to the last value that fits the narrow sum. Larger values are reported.
 template <class N>
 constexpr bool sums_up_to(N last)
 {

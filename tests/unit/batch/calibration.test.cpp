@@ -93,11 +93,11 @@ static_assert(calibrator().fits(of(unlimited - 1, 2)) && !calibrator().fits(of(u
 static_assert(!taught(calibrator(standard), acceptance{of(970, 7), 991}).fits(of(990, 7)));
 static_assert(!taught(calibrator(standard), refusal{of(990, 7)}).fits(of(990, 7)));
 static_assert(taught(calibrator(standard), refusal{of(990, 7)}).margin(of(500, 7)) > 0);
-// Exact sizes have no margin, whatever the guess is.
+// Exact sizes have no margin, for any guess.
 static_assert(calibrator(standard, 50).fits(exactly(990, 7)));
 static_assert(!calibrator(standard, 50).fits(of(990, 7)));
 
-// One refusal that tells sizes corrects the header, and the limit.
+// One refusal with sizes corrects the header and the limit.
 constexpr calibrator told_once = taught(calibrator(batch_limits{.bytes = 100'000}, 54),
                                         refusal{of(94'000, 200), 124'000, 100'000});
 static_assert(told_once.header() >= 145 && told_once.header() <= 150);
@@ -109,7 +109,7 @@ static_assert(taught(calibrator(standard), refusal{of(900, 10), {}, 500}).limit(
 static_assert(taught(calibrator(standard), refusal{of(900, 10), 1'110, 500}).budget() == 500);
 static_assert(taught(calibrator(standard), refusal{of(900, 10), 5'110, 5'000}).limit() == 5'000);
 
-// Sizes of single items do so exactly, and leave a little for an envelope that nobody told.
+// Sizes of single items are exact, and leave a small margin for an unknown envelope.
 constexpr calibrator told_items = [] {
     calibrator c(batch_limits{.bytes = 100'000}, 54);
     item_samples s;
@@ -125,7 +125,7 @@ static_assert(taught(calibrator(standard, 5), refusal{of(900, 1), 5'000, 1}) ==
 static_assert(taught(calibrator(standard, 5), refusal{of(5'000, 1)}, refusal{exactly(1, 1)},
                      refusal{batch_sizes{}, 7, 6}) == calibrator(standard, 5));
 
-// Numbers that explain nothing are none: the refusal is one that tells nothing.
+// Implausible numbers are ignored: the refusal counts as one without numbers.
 constexpr calibrator no_numbers = taught(calibrator(standard, 5), refusal{of(900, 10)});
 static_assert(!(no_numbers == calibrator(standard, 5)));
 static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 0}) == no_numbers);
@@ -140,7 +140,7 @@ static_assert(taught(calibrator(standard, 5), acceptance{of(900, 10), 0}) ==
 static_assert(taught(calibrator(standard, 5), acceptance{of(900, 10), unlimited}) ==
               taught(calibrator(standard, 5), acceptance{of(900, 10)}));
 
-// What was accepted is within the limit, whatever is documented.
+// An accepted size is within the limit, even above the documented one.
 static_assert(taught(calibrator(standard, 5), acceptance{of(900, 10), 1'300}).limit() == 1'300);
 
 // A reported limit is ignored once a larger batch was accepted, by its reported size or by its
@@ -187,7 +187,7 @@ static_assert([] {
     return c.budget() == 400 && c.next_cut_with() == waybill::detail::cut_with::latest;
 }());
 
-// Batches that were closed for another reason than their bytes say nothing about limits.
+// A batch that was closed for another reason than bytes gives no information about limits.
 static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false}).item_overhead() ==
               calibrator(standard, 5).item_overhead());
 static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false})
@@ -195,13 +195,14 @@ static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false})
                   .consecutive_accepted == 0);
 static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false}).budget() == 1'000);
 
-// Where sizes are known, a refusal says that the limit is lower: half-way, then nearer.
+// With known sizes, a refusal means that the limit is lower: half-way, then nearer.
 static_assert(taught(calibrator(standard), refusal{exactly(890, 9)}).budget() == 450);
 static_assert(taught(calibrator(standard), refusal{exactly(890, 9)}, acceptance{exactly(400, 5)})
                   .budget() == 655);
 static_assert(taught(calibrator(standard), refusal{exactly(890, 9)}, acceptance{exactly(880, 9)})
                   .budget() == 890);
-// What contradicts what was known wins: it was lowered; it was raised, nobody knows how far.
+// An observation that contradicts the estimate wins: the limit was lowered, or was raised by an
+// unknown amount.
 static_assert(taught(calibrator(standard), acceptance{exactly(790, 4)}, refusal{exactly(390, 3)})
                   .budget() == 200);
 static_assert(taught(calibrator(standard), refusal{exactly(590, 3)}, acceptance{exactly(790, 4)})
@@ -214,7 +215,7 @@ static_assert(taught(calibrator(batch_limits{.bytes = 10}), refusal{exactly(2, 2
 static_assert(taught(calibrator(batch_limits{.bytes = 10}), refusal{exactly(1, 2)}).budget() >= 1);
 static_assert(taught(calibrator(batch_limits{.bytes = 10}), refusal{exactly(0, 2)}).budget() >= 1);
 
-// A state is all there is, and what contradicts itself in one is forgotten.
+// A state is complete, and contradicting values in it are dropped.
 static_assert(calibrator(told_once.state()) == told_once);
 static_assert(calibrator(told_items.state()) == told_items);
 static_assert(calibrator(no_numbers.state()) == no_numbers);
@@ -260,7 +261,7 @@ struct dice {
     }
 };
 
-// A broker, the items that come, and what it tells.
+// A broker, the items, and the numbers that it reports.
 struct simulation {
     std::uint64_t limit = 262'144;
     std::uint64_t header = 60;
@@ -611,7 +612,7 @@ TEST_CASE("calibration: what two workers have learnt is made one")
 
 TEST_CASE("calibration: merged has the same result for both orders of its arguments")
 {
-    // Equal in all fields that say which estimate is better.
+    // Equal in all fields that decide which estimate is better.
     calibration a;
     a.items = {.ratio = 1, .header = 50, .header_variance = 4};
     for (int field = 0; field != 6; ++field) {

@@ -77,7 +77,7 @@ struct plainly {
     constexpr void push(state&, std::integral auto) const {}
 };
 
-// The promises, thrown at any input: what comes out is one line a chunk, for those who compare.
+// Checks all guarantees for any input. Returns one line a chunk, for comparisons.
 template <class Items, class F>
 constexpr bool promises(Items& items, const batch_limits& l, F size)
 {
@@ -102,7 +102,7 @@ constexpr bool promises(Items& items, const batch_limits& l, F size)
         if (part.fits != fits || (!fits && count != 1)) return false;
         expected = part.last;
         over = expected == end;
-        // Why it was closed can be told from what comes next.
+        // The next item shows the reason for the end of the chunk.
         if (!fits) {
             if (part.closed != batch_close_reason::bytes) return false;
         } else if (over) {
@@ -226,7 +226,7 @@ TEST_CASE("an item that is too large stands alone, tells its size, and spares it
                                                     batch_close_reason::bytes,
                                                     batch_close_reason::end});
 
-    // The limit of a single item does the same where the batch would have room.
+    // The limit of a single item has the same effect, even if the batch has space left.
     CHECK(cuts(sizes, {.single = 100}, itself{}) == lengths{{1, 2}, {500}, {3, 4}});
     const auto alone = *std::next(chunk_by(sizes, {.single = 100}, itself{}).begin());
     CHECK_FALSE(alone.fits);
@@ -286,7 +286,7 @@ TEST_CASE("any container, constant or not, and any part of it")
     CHECK(vector == std::vector<int>(7, 0));
 }
 
-// A sequence whose end is told by the item itself has a sentinel of another type.
+// A sequence whose last item is a mark has a sentinel of another type.
 struct until_zero {
     friend constexpr bool operator==(const int* at, until_zero) { return *at == 0; }
 };
@@ -548,7 +548,7 @@ TEST_CASE("integers are their own sizes")
     CHECK(same_without(std::list<int>(500, 3), {.bytes = 1'000}));
 }
 
-// Chunks are what algorithms expect of a range, as those of std::ranges and as those before them.
+// Chunks are ranges for the algorithms of std::ranges and for the older ones.
 TEST_CASE("algorithms walk the chunks, and the items in them")
 {
     const std::vector<int> sizes{5, 3, 8, 1, 1, 2, 1, 20};

@@ -54,7 +54,7 @@ constexpr std::uint64_t own_size(const letter& l)
     return l.body.size();
 }
 
-// What is a framing, and what is not.
+// Types that are framings, and types that are not.
 static_assert(framing<array, std::string_view>);
 static_assert(framing<array, std::string>, "what turns into its item");
 static_assert(!framing<array, letter>);
@@ -113,7 +113,7 @@ static_assert(sum(plain_framing<decltype(&letter::declared)>{&letter::declared},
                   letter{"", -7}) == highest_size);
 static_assert(!framing<plain_framing<decltype(&own_size)>, int>);
 
-// What is one already stays as it is; what is both a framing and callable is a framing.
+// A framing is used unchanged. A type that is both a framing and callable is a framing.
 static_assert(std::same_as<waybill::detail::framing_for<std::string_view, array>, array>);
 static_assert(std::same_as<waybill::detail::framing_for<letter, decltype(&letter::bytes)>,
                            plain_framing<decltype(&letter::bytes)>>);

@@ -76,8 +76,8 @@ TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
     CHECK(b.try_add('b', 91U, at(3)) == add_result::too_large);
     CHECK(!b.due(at(99)));  // a thing that fits nowhere closes nothing
     CHECK(b.try_add('a', 1U, at(4)) == add_result::full);
-    CHECK(b.due(at(0)));  // whatever the time: something waits
-    CHECK(b.try_add('a', 0U, at(4)) == add_result::full);    // nothing overtakes what was refused
+    CHECK(b.due(at(0)));  // at any time: an item waits
+    CHECK(b.try_add('a', 0U, at(4)) == add_result::full);    // no item overtakes a refused one
     CHECK(b.try_add('b', 10U, at(4)) == add_result::added);  // of its key
     CHECK(b.take(at(5)) == taken{'a', {40, 50}, 100, batch_close_reason::bytes, at(1)});
     CHECK(b.try_add('a', 1U, at(6)) == add_result::added);
@@ -107,7 +107,7 @@ TEST_CASE("keyed_batches: another key needs a place, and the oldest makes room")
     CHECK(!b.due(at(4)));
     CHECK(b.try_add('d', 1U, at(4)) == add_result::added);
 
-    // One that is full goes first, though it is not the oldest.
+    // A full batch is first, although it is not the oldest.
     CHECK(b.try_add('d', 100U, at(5)) == add_result::full);
     CHECK(b.try_add('e', 1U, at(5)) == add_result::full);
     CHECK(b.take(at(5)) == taken{'d', {1}, 1, batch_close_reason::bytes, at(4)});
@@ -153,7 +153,7 @@ TEST_CASE("keyed_batches: a limit for the items of all batches together")
     CHECK(b.take(at(3)) == taken{'b', {1, 2, 3}, 6, batch_close_reason::items, at(2)});
     CHECK(b.empty());
 
-    // It is met with a batch that its own limit has closed: that one goes.
+    // The shared limit is reached by a batch that its own limit has closed: that batch is first.
     numbers both({.items = 2}, itself, {.open = 9, .items = 3});
     CHECK(both.try_add('a', 1U, at(1)) == add_result::added);
     CHECK(both.try_add('b', 1U, at(2)) == add_result::added);

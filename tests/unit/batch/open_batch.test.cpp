@@ -58,7 +58,7 @@ TEST_CASE("open_batch: exactly at the limit, and one over")
     CHECK(b.try_add(1U, at(1)) == add_result::full);
     CHECK(b.size() == 3);
     CHECK(b.bytes() == 100);
-    CHECK(b.try_add(0U, at(1)) == add_result::full);  // nothing overtakes what was refused
+    CHECK(b.try_add(0U, at(1)) == add_result::full);  // no item overtakes a refused one
     CHECK(b.size() == 3);
     const auto taken = b.take(at(2));
     CHECK(taken.items == std::vector<std::uint64_t>{40, 50, 0});
@@ -316,7 +316,7 @@ TEST_CASE("open_batch::of: whatever chunk_by takes")
     CHECK(sizes.try_add(11U, at(0)) == add_result::too_large);
     CHECK(sizes.try_add(10U, at(0)) == add_result::added);
     auto texts = open_batch<std::string>::of({.bytes = 10}, &std::string::size);
-    CHECK(texts.try_add("abc", at(0)) == add_result::added);  // of what an item can be made of
+    CHECK(texts.try_add("abc", at(0)) == add_result::added);  // a type that converts to an item
     CHECK(texts.bytes() == 3);
     auto any = open_batch<std::string>::of({}, [](const auto& t) { return std::size(t); });
     CHECK(any.try_add("abc", at(0)) == add_result::added);

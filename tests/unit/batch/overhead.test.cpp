@@ -29,7 +29,7 @@ constexpr overhead taught(overhead o, const Told&... tell)
     return o;
 }
 
-// Items with bodies of 100, 110, 120 ... and what they have beyond them.
+// Items with bodies of 100, 110, 120 ... bytes, and their overhead.
 template <class Beyond>
 constexpr item_samples samples(int n, Beyond beyond)
 {
@@ -88,7 +88,8 @@ static_assert(taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, fa
 static_assert(!taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 1); }).counts_as_exact());
 static_assert(!taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, true); }).counts_as_exact());
 
-// A doubt about the mean can count less than once; what was told together varies an eighth as much.
+// Uncertainty of the mean can count less than once. Items that were reported together vary an
+// eighth as much.
 static_assert(overhead(54).variance(0, 10, 0, 0.5) < overhead(54).variance(0, 10, 0, 1));
 static_assert(near(overhead(item_estimate{.noise = 80}).variance(0, 0, 8, 1), 80,
                    1e-9));
@@ -99,7 +100,7 @@ static_assert(near(taught(overhead(54), [](overhead& o) { o.observe(3'000, 10, 0
 static_assert(near(taught(overhead(300), [](overhead& o) { o.observe(9'000, 100, 0, 2'000); })
                        .mean(9'000, 100), 2'000, 200));
 
-// No items say nothing.
+// A batch without items gives no information.
 static_assert(taught(overhead(54), [](overhead& o) {
                   o.observe(0, 0, 5, 100);
                   o.bounded(0, 0, 5, 100, true);
@@ -107,7 +108,7 @@ static_assert(taught(overhead(54), [](overhead& o) {
                   o.observe_samples({});
               }) == overhead(54));
 
-// Sizes of items: an amount, a factor, both; whatever was guessed before.
+// Sizes of items: a constant, a factor, or both, for any first guess.
 static_assert(near(sampled(samples(20, [](auto, int) { return 70.0; })).mean(5'000, 10), 700, 1e-6));
 static_assert(near(sampled(samples(20, [](auto b, int) { return static_cast<double>(b) / 2 + 30; }))
                        .mean(10'000, 10), 5'300, 15));
@@ -119,7 +120,7 @@ static_assert(near(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000
                        .mean(0, 10), 600, 1));
 static_assert(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
                   .state().noise < 1);
-// A size that nobody knows is left out.
+// An unknown size is left out.
 static_assert([] {
     item_samples s;
     s.add(100, 160);
@@ -132,8 +133,9 @@ static_assert([] {
 static_assert(sampled(samples(3, [](auto, int i) { return i == 1 ? 20'000.0 : 60.0; }))
                   .mean(330, 3) > 19'000);
 
-// Two or three items are on a line of any slope, and it is not the line of the next: the factor
-// stays, in doubt. Told the sum of smaller ones, it follows; told but a yes, it does, too.
+// Two or three items fit a line of any slope, which need not be that of later items. The factor
+// stays, with uncertainty. It follows the sum of smaller items, and also an accepted batch without
+// numbers.
 constexpr item_samples a_pair = [] {
     item_samples s;
     s.add(120'000, 120'080);
@@ -144,9 +146,9 @@ static_assert(near(sampled(a_pair).state().ratio, 1, 1e-9));
 static_assert(near(sampled(a_pair).mean(0, 10), 1'900, 1));
 static_assert(sampled(a_pair).state().ratio_variance > 0.01);
 static_assert(sampled(a_pair).variance(260'000, 2, 0, 1) < 50'000);   // of the same kind: known
-static_assert(sampled(a_pair).variance(2'000, 10, 0, 1) > 1e10);      // of another: anybody's guess
+static_assert(sampled(a_pair).variance(2'000, 10, 0, 1) > 1e10);  // another size: very uncertain
 
-// Nor do bodies of one size tell a factor from an amount.
+// Bodies of one size do not separate a factor from a constant.
 constexpr item_samples all_alike = [] {
     item_samples s;
     for (int i = 0; i != 50; ++i) s.add(30'000, 40'050);
@@ -255,7 +257,7 @@ TEST_CASE("overhead: a drift is followed, a step is taken")
 
 TEST_CASE("overhead: a yes beyond all that was believed is a change, as a no is")
 {
-    // 300 bytes were told, and they are certain. Then a batch goes through that should be far over.
+    // 300 bytes are known and certain. Then a batch is accepted that should be far above the limit.
     overhead o(54);
     for (int i = 0; i != 50; ++i) o.observe(100'000, 400, 0, 120'000);
     const double before = o.mean(100'000, 400);
@@ -265,7 +267,7 @@ TEST_CASE("overhead: a yes beyond all that was believed is a change, as a no is"
     overhead more = o;
     more.bounded(100'000, 400, 0, 140'000, true);
     CHECK(more.mean(100'000, 400) > 135'000);
-    // And what nobody doubts changes nothing.
+    // A bound without uncertainty changes nothing.
     o.bounded(100'000, 400, 0, 160'000, false);
     CHECK(std::abs(o.mean(100'000, 400) - before) < 1e-9);
 }
@@ -297,7 +299,7 @@ TEST_CASE("overhead: no number is so wild that what follows is none")
             }
         }
     }
-    // Nor out of a state that is on the edge of what is taken.
+    // Nor with a state at the limit of valid values.
     overhead o(
         item_estimate{.header = 1e59, .header_variance = 1e119, .noise = 1e119});
     o.observe(1, 1, 0, -1e59);

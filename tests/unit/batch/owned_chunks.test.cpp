@@ -88,7 +88,7 @@ TEST_CASE("one that has a name keeps its items, and so does what a view shows")
     CHECK(inbox == strings(7));
     inbox = words();
     CHECK(shown(owned_chunks(std::move(inbox), ten, &std::string::size)) == expected);
-    CHECK(inbox == strings(7));  // NOLINT: what is left is moved from
+    CHECK(inbox == strings(7));  // NOLINT: the rest has been moved from
 }
 
 TEST_CASE("items come from any container and go into any")

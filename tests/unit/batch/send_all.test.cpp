@@ -31,7 +31,7 @@ constexpr steady_time at(std::int64_t ms)
     return steady_time::at(duration::milliseconds(ms));
 }
 
-// Answers as it is told, one answer a request, and accepts when it has none left.
+// Returns the scripted answers, one for each request, and then accepts.
 struct broker {
     std::vector<send_outcome> answers{};
     std::vector<std::vector<std::string>> heard{};  // all that was sent to it
@@ -151,10 +151,10 @@ void resumes(Input&& input)
                          batch_sender::outcome_unknown{}, batch_sender::too_large{},
                          batch_sender::too_large{}}};
     send_report r = send_all(input, size, s, b, at(0));
-    CHECK(r.taken == 5);  // what came back is to travel with what is new
+    CHECK(r.taken == 5);  // returned items travel with new ones
     CHECK(r.accepted == 3);
     CHECK(r.waiting == at(100));
-    CHECK(send_all(input, size, s, b, at(0)).sends == 0);  // too early: it only says so again
+    CHECK(send_all(input, size, s, b, at(0)).sends == 0);  // too early: the report is the same
     r += send_all(input, size, s, b, at(100));
     CHECK(r.waiting == at(1'100));
     r += send_all(input, size, s, b, at(1'100));
@@ -216,7 +216,7 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
             return batch_sender::accepted{};
         },
         at(0));
-    CHECK(r.refusals <= 3);  // one told sum is no measure of how items vary: that is tried
+    CHECK(r.refusals <= 3);  // one reported sum does not show how much items vary: that is probed
     CHECK(r.accepted == 500);
     CHECK(held <= 15);  // of item0 to item9, fourteen fit into 70 bytes before it is known better
     REQUIRE(got.size() == 500);
@@ -318,7 +318,7 @@ TEST_CASE("send_all: asks the clock again for every step, and never ends a wait 
     CHECK(calls == 3);
     CHECK(now == 100 + 200 + 400);
     CHECK(r.accepted == 1);
-    // A broker that wants to be left alone for ever is waited for as long.
+    // A broker that asks for an endless pause gets one.
     batch_sender u({.retry = {.pauses = {.cap = duration::highest()}}});
     broker never{.answers = {batch_sender::throttled{.retry_after = duration::highest()}}};
     CHECK(send_all(words, size, u, never, at(1)).waiting == steady_time::highest());

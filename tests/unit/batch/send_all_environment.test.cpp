@@ -160,7 +160,7 @@ TEST_CASE("send_all counts items that may have arrived twice, each once")
 
 TEST_CASE("send_all loses nothing if a service fails before it looks at the size")
 {
-    // 503 comes before the size is known, or after the batch was stored.
+    // 503 may be returned before the size is known, or after the batch was stored.
     for (const bool ordered : {false, true}) {
         manual_environment env;
         batch_sender s({.limit = {.bytes = 1'000}, .item_overhead = 1, .ordered = ordered});

@@ -67,7 +67,7 @@ TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
     CHECK(send_all(first, size, s, busy, steady_time()).waiting);
     CHECK(send_all(second, size, s, works, later_on()).other_input);
     CHECK(second.pulled() == 0);
-    auto copy = first;  // a copy is a snapshot of what is kept
+    auto copy = first;  // a copy has the kept items
     CHECK(copy.size() == first.size());
     CHECK(send_all(first, size, s, works, later_on()).accepted == 6);
 }

@@ -44,7 +44,7 @@ struct counter {
 
 enum class mood { agreeable, small, small_and_silent, partial, busy };
 
-// Drops what comes again under the same number, as brokers do that drop duplicates.
+// Drops repeated attempts with the same number, like brokers with duplicate detection.
 struct broker {
     mood is = mood::agreeable;
     std::vector<int> got = std::vector<int>(how_many);
@@ -56,7 +56,7 @@ struct broker {
     send_outcome operator()(const Batch& batch)
     {
         const std::uint64_t budget = scarce::left;
-        scarce::left = scarce::plenty;  // what it takes is not ours
+        scarce::left = scarce::plenty;  // its own allocations do not count
         send_outcome o = answer(batch);
         scarce::left = budget;
         return o;
@@ -119,8 +119,8 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     CHECK(box.pulled() == std::uint64_t{how_many});
     CHECK(box.size() == 0);
     CHECK(std::count(reported.begin(), reported.end(), 1) == how_many);
-    // Where an answer could not be taken, the batch is sent again, and what failed in it then may
-    // have arrived before: it ends as in doubt, and stops its key.
+    // If an answer could not be stored, the batch is sent again. An item that failed in it may have
+    // arrived before. So it ends as in doubt, and stops its key.
     const auto times = [&](int n) { return std::count(b.got.begin(), b.got.end(), n); };
     CHECK(times(1) + times(0) == how_many);
     const bool undecided = is == mood::partial && failed;

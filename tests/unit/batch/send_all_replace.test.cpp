@@ -28,7 +28,7 @@ send_policy policy(send_policy::when_too_large how = send_policy::when_too_large
     return {.limit = {.bytes = 12, .items = 3}, .on_too_large = how, .retry = {.max_attempts = 1}};
 }
 
-// A claim check: the item goes into the store, its ticket takes its place.
+// A claim check: the item is stored, and its ticket replaces it.
 struct store {
     std::map<std::string, std::string> kept{};
     std::size_t room = 100;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two drivers of a sender as a user would write them: one of coroutines, one of callbacks. Several
-// attempts are on their way at a time, and are answered in another order than they were sent in.
+// Two drivers of a sender as in user code: one with coroutines, one with callbacks. Several
+// attempts are in flight at a time, and their answers arrive in another order.
 
 #include <coroutine>
 #include <cstddef>
@@ -30,7 +30,7 @@ struct message {
     std::uint64_t bytes = 0;
 };
 
-// What runs later, by virtual time; what is due at the same time runs in order.
+// Runs callbacks in virtual time. Callbacks that are due at the same time run in order.
 struct event_loop {
     steady_time now{};
     std::multimap<steady_time, std::function<void()>> due{};
@@ -52,8 +52,8 @@ using answer =
     waybill::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
                  batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
 
-// It counts a header, is busy now and then, loses answers, takes some batches only to their middle,
-// and answers the faster the later it was asked. A batch that it has taken it takes once.
+// Counts a header, is busy at times, loses answers, and accepts some batches only in part. Later
+// requests are answered faster. Repeats of an accepted batch are dropped.
 struct broker {
     event_loop& loop;
     std::vector<std::uint64_t> order{};
@@ -130,7 +130,7 @@ struct task {
     };
 };
 
-// Something has happened: whoever awaits it goes on, later, from the event loop.
+// An event: the coroutine that awaits it continues later, from the event loop.
 struct news {
     event_loop& loop;
     std::coroutine_handle<> waiting{};
@@ -209,7 +209,7 @@ struct by_coroutines {
 };
 
 // ---------------------------------------------------------------------------------------------
-// Callbacks: whatever comes back calls pump().
+// Callbacks: each answer calls pump().
 
 struct by_callbacks {
     event_loop& loop;

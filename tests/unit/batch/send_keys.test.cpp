@@ -17,7 +17,7 @@ using namespace waybill;
 
 namespace {
 
-// What a key is, said simply.
+// A simple model of the keys.
 struct model {
     struct state {
         std::uint32_t items = 0;
@@ -170,8 +170,7 @@ TEST_CASE("send_keys: a copy goes its own way")
 
 TEST_CASE("sender: a million items of a million keys take a few steps each")
 {
-    // With a search that grew with the keys, or a scan that began anew for each item, this would
-    // not come to an end.
+    // A search that grows with the keys, or a new scan for each item, would take too long here.
     constexpr std::uint64_t items = tests_support::brief ? 100'000 : 1'000'000;
     batch_sender s({.limit = {.items = 1'000}, .in_flight = 8, .ordered = true});
     const steady_time now{};

@@ -48,7 +48,7 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
     CHECK(asked(s).attempt == 1);
     CHECK(asked(s).items == numbers{1});  // too large to have company, as headers are believed
     s.on(batch_sender::accepted{0, 12},
-         at(0));  // and they are not: now there is room, and it waits
+         at(0));  // and they are not: there is space now, and the batch waits
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted}});
     CHECK(waybill::holds_alternative<idle>(s.next(at(0))));
     s.on(batch_sender::queued{10}, at(0));
@@ -56,7 +56,7 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
     CHECK(asked(s).attempt == 2);
     CHECK(asked(s).items == numbers{1, 2});
 
-    // Item 2 was never sent, so nothing can have come of it.
+    // Item 2 was never sent, so it has no outcome.
     CHECK(s.on(batch_sender::accepted{1}, at(0)) == event_result::stale);
     CHECK(s.on(batch_sender::started{1}, at(0)) == event_result::stale);
     CHECK(settle_all(s).empty());
@@ -76,9 +76,9 @@ detail::batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact
     return b;
 }
 
-// Sends all of it, one after the other, to a broker that refuses what is above the limit that is
-// known. Every batch fits by what is known; only a single item may be tried all the same. Answers
-// which items were too large.
+// Sends all items, one after the other, to a broker that refuses items above the known limit. Every
+// batch fits by the current knowledge; only a single item may exceed it. Returns the items that
+// were too large.
 numbers too_large_of(batch_sender s, const numbers& bodies)
 {
     for (const std::uint64_t n : bodies) s.on(batch_sender::queued{n}, at(0));
@@ -111,14 +111,14 @@ numbers too_large_of(batch_sender s, const numbers& bodies)
 
 TEST_CASE("sender: what is too large by itself does not slip in behind what fits for sure")
 {
-    // Compressed, so that two of 600 leave room for 1,300 bytes of bodies.
+    // Compressed, so that two of 600 leave 1,300 bytes for bodies.
     const calibration compressed{
         .documented = 1'000, .limit = 1'000, .ceiling = 1'000, .items = {.ratio = 0.4}};
     const send_policy guessed{.limit = {.bytes = 1'000}};
     CHECK(too_large_of(batch_sender(guessed, compressed), {600, 600, 1'100}) == numbers{2});
     CHECK(too_large_of(batch_sender(guessed, compressed), {600, 600, 1'000}).empty());
 
-    // The broker said 500, and it is time to try for the 1,000 that are documented.
+    // The broker reported 500, and it is time to probe for the documented 1,000.
     const calibration probing{
         .documented = 1'000, .limit = 500, .ceiling = 1'000, .consecutive_accepted = 40};
     REQUIRE(detail::calibrator(probing).budget() == 1'000);
@@ -139,15 +139,15 @@ TEST_CASE("sender: what is too large by itself does not slip in behind what fits
 
 TEST_CASE("sender: what fits for sure does, though the margin grows on the way to a full batch")
 {
-    // Ratio and header were learnt together: where one is larger the other is smaller. So a batch
-    // of other bodies than those that taught them is in more doubt than its size would tell.
+    // Ratio and header were learnt together: if one is larger, the other is smaller. So a batch
+    // with other body sizes is more uncertain than its size shows.
     struct which {
         calibration::item_estimate items;
         calibration::broker_reports tells;
         std::uint64_t limit;
-        std::uint64_t before;  // items of so many bytes ...
+        std::uint64_t before;  // the number of items of the first size
         std::uint64_t small;
-        std::uint64_t large;  // ... and behind them of so many
+        std::uint64_t large;  // the size of the later items
     };
     for (const which& x : {which{{.header = 20,
                           .ratio_variance = 0.03,
@@ -187,7 +187,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
         sending first = asked(s);
         CHECK(first.items.size() > x.before);
         CHECK(known.fits(sizes_of(first, bodies, false)));
-        // And no room is left unused: with the one that closed it, it would be too large.
+        // No space is wasted: with one more item, it would be too large.
         CHECK(first.items.size() + 1 == bodies.size());
         first.items.push_back(bodies.size() - 1);
         CHECK(!known.fits(sizes_of(first, bodies, false)));
@@ -206,7 +206,7 @@ TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
     CHECK(!s.wants_more());
     CHECK(waybill::holds_alternative<idle>(s.next(at(0))));
-    // What is queued all the same is not lost: it goes once the key is free.
+    // An item that is queued anyway is not lost: it is sent when the key is free.
     s.on(batch_sender::queued(1, 9), at(0));
     CHECK(!s.wants_more());
     s.on(batch_sender::accepted{0}, at(0));
@@ -241,7 +241,7 @@ TEST_CASE("sender: it wants no more while a smaller one is awaited in the place 
     CHECK(s.wants_more());
     s.on(batch_sender::queued{200}, at(0));
     CHECK(!s.wants_more());
-    s.on(batch_sender::queued{10}, at(0));  // and what is queued all the same does not change that
+    s.on(batch_sender::queued{10}, at(0));  // items that are queued anyway do not change that
     CHECK(!s.wants_more());
     CHECK(s.on(batch_sender::replaced{1, 30}, at(0)) == event_result::applied);
     CHECK(s.wants_more());
@@ -303,7 +303,7 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
     };
     batch_sender earlier = with_two_items(0);
     earlier.on(batch_sender::started{0}, at(0));
-    CHECK(asked(earlier).attempt == 1);  // and this is sent, but `started` is never told
+    CHECK(asked(earlier).attempt == 1);  // this one is sent, but `started` is never reported
 
     for (const std::uint64_t first : {earlier.attempts_end(), unlimited / 2}) {
         CAPTURE(first);

@@ -71,7 +71,7 @@ TEST_CASE("sender: two senders share a budget, and one's success is the other's 
     CHECK(b.retried(0));
     CHECK(a.retried(60'000));
     CHECK(tokens.left() == 0);
-    CHECK_FALSE(b.retried(60'000));  // an item of b is given up for what a has spent
+    CHECK_FALSE(b.retried(60'000));  // an item of b is given up because a has spent the tokens
     CHECK_FALSE(a.retried(120'000));
     b.s.on(batch_sender::accepted{b.start(180'000)}, at(180'000));
     a.s.on(batch_sender::accepted{a.start(180'000)}, at(180'000));

@@ -196,7 +196,7 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
         CHECK(e[1] == ending{1, held_back_});
         CHECK(sending(s) == numbers{2});
     }
-    // Not what comes back, and not what was never sent.
+    // Not items that come back, and not items that were never sent.
     batch_sender s(in_order(1));
     queue(s, {{1}, {1}});
     s.on(batch_sender::throttled{start(s)}, at(0));
@@ -339,7 +339,7 @@ TEST_CASE("sender: retries end with the budget, and come back with successes")
     s.on(batch_sender::failed{.attempt = start(s, at(100))}, at(100));
     CHECK(settle_all(s) == endings{{0, failed_}});
     s.on(batch_sender::outcome_unknown{start(s, at(100))},
-         at(100));  // nor is what may have arrived repeated
+         at(100));  // items that may have arrived are not repeated either
     CHECK(settle_all(s) == endings{{1, item_outcome::in_doubt}});
     for (const std::uint64_t n : {2U, 3U}) {
         s.on(batch_sender::accepted{start(s, at(100))}, at(100));

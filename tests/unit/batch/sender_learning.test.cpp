@@ -34,7 +34,7 @@ numbers bodies(std::uint32_t seed)
     return all;
 }
 
-// Each item has one byte more than its body, which nobody is told.
+// Each item has one byte more than its body, and the broker does not report it.
 constexpr auto whole = [](std::uint64_t body) { return body + 1; };
 
 std::uint64_t fewest(const numbers& all)
@@ -44,7 +44,7 @@ std::uint64_t fewest(const numbers& all)
     return n;
 }
 
-// Requests and refusals, from a broker that tells sums to the byte, or nothing.
+// Requests and refusals with a broker that reports exact sums, or nothing.
 send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
 {
     batch_sender s({.limit = {.bytes = documented}});
@@ -72,8 +72,8 @@ send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
 TEST_CASE("sender: a limit 16 times lower than documented is searched for, by yes and no alone")
 {
     // Measured: 8 to 10 refusals, and 1.11 to 1.15 times the fewest requests. Each halving on the
-    // way to a 16th is a refusal, then come those that close in on the limit, and an upward probe.
-    // Where it was blamed on headers, it took 11 to 13, and 1.21 to 1.25 times the fewest.
+    // way to a 16th is a refusal. Then come the refusals near the limit, and an upward probe. With
+    // headers as the explanation it took 11 to 13 refusals, and 1.21 to 1.25 times the fewest.
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U, 5U}) {
         CAPTURE(seed);
         const numbers all = bodies(seed);
@@ -132,7 +132,7 @@ constexpr detail::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
     return {.body_bytes = bodies, .estimated_items = items, .items = items};
 }
 
-// Knows the limit and the items by what a refusal told.
+// Has the limit and the items from one refusal with numbers.
 constexpr calibration told = [] {
     detail::calibrator c(small, 5);
     c.refused(of(900, 10), 1'110, 700);
@@ -146,7 +146,7 @@ constexpr calibration tried = [] {
     c.refused(of(960, 10), {}, {});
     return c.state();
 }();
-// Knows the limit alone, between what went through and what did not.
+// Has only the limit, between an accepted and a refused size.
 constexpr calibration between = [] {
     detail::calibrator c(small);
     c.accepted({.exact_bytes = 300, .items = 3}, {}, true);
@@ -175,14 +175,14 @@ constexpr bool void_under(const calibration& c, const batch_limits& l)
 
 }  // namespace
 
-// A limit that is documented otherwise is a new one; items are what they were.
+// Another documented limit is a new limit. The estimates of items stay.
 static_assert(void_under(told, large) && void_under(between, large) && void_under(tried, large));
 static_assert(void_under(probed, large) && probed.for_limits(small) == probed);
 static_assert(void_under(told, {.bytes = 500}) && void_under(between, {}));
 static_assert(told.for_limits(large).items == told.items);
 static_assert(told.for_limits(large).reports == told.reports);
 static_assert(tried.for_limits(large).items == tried.items);
-// As documented before: nothing has changed, whatever was learnt.
+// With the same documented limit, nothing changes, for any calibration.
 static_assert(told.for_limits(small) == told && between.for_limits(small) == between);
 static_assert(tried.for_limits(small) == tried);
 
@@ -200,7 +200,7 @@ TEST_CASE("sender: under another documented limit it keeps what it knows of item
 
 namespace {
 
-// Neither a calibration that never learnt a thing nor the order takes away what the other knows.
+// Merging with an empty calibration loses nothing, in either order.
 constexpr bool keeps(const calibration& learnt, const calibration& untouched)
 {
     const calibration both = merged(learnt, untouched);
@@ -224,7 +224,7 @@ namespace {
 
 struct day {
     std::uint64_t limit;        // the true one
-    bool tells = true;          // sizes and limits of what is refused
+    bool tells = true;          // reports sizes and limits of refused batches
     std::uint64_t claims = 0;   // a limit that it names instead
 };
 

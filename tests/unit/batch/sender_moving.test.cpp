@@ -119,7 +119,7 @@ private:
         const auto next = s_.next({});
         if (const auto* x = waybill::get_if<batch_sender::report>(&next)) settle(*x);
         if (const auto* a = waybill::get_if<batch_sender::send>(&next)) send(*a);
-        // The answers come together, once as much is in flight as may be.
+        // The answers arrive together, when the maximum is in flight.
         const bool most_in_flight = away_.size() == s_.policy().in_flight;
         if (most_in_flight || waybill::holds_alternative<idle>(next)) answer_all();
         if (result_.sends > 20 * all_.size()) FAIL("it does not end");

@@ -116,7 +116,7 @@ TEST_CASE("sender: two that were refused alone are asked for one after the other
     s.on(batch_sender::too_large{second}, now);
     CHECK(asked(s).item == 1);
     s.on(batch_sender::too_large{first}, now);
-    CHECK(asked(s).item == 1);  // what was asked for first stays
+    CHECK(asked(s).item == 1);  // the first request stays
     s.on(batch_sender::not_replaced{1}, now);
     CHECK(settle(s).items == item_range{1, 1});
     CHECK(asked(s).item == 0);
@@ -128,7 +128,7 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
 {
     batch_sender s = with(send_policy::when_too_large::replace, {30, 30, 200, 1});
     const std::uint64_t first = attempt(s);
-    CHECK(first == unlimited);  // it is asked before what stands in front of it has gone
+    CHECK(first == unlimited);  // it is requested before the earlier items are sent
     CHECK(asked(s).item == 2);
     s.on(batch_sender::stopped{}, now);
     CHECK(s.on(batch_sender::replaced{2, 1}, now) == event_result::stale);
@@ -158,7 +158,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     CHECK(sending(s) == numbers{0, 2});
     CHECK(s.on(batch_sender::replaced{1, 1}, now) == event_result::stale);
 
-    // Alone also where it is the item that is limited, and there would be room for others.
+    // Alone also if only the limit of single items is exceeded, and others would fit.
     batch_sender t = with(send_policy::when_too_large::send_alone, {10, 200, 10, 40, 10},
                           {.bytes = 100, .single = 30});
     std::vector<numbers> sent;
@@ -170,7 +170,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     CHECK(sent == std::vector<numbers>{{0}, {1}, {2}, {3}, {4}});
     CHECK(t.finished());
     batch_sender u = with(send_policy::when_too_large::send_alone, {unlimited, 200});
-    CHECK(settle(u).items == item_range{0, 1});  // what has no size cannot be sent
+    CHECK(settle(u).items == item_range{0, 1});  // an item of unlimited size cannot be sent
     CHECK(sending(u) == numbers{1});
     u.on(batch_sender::too_large{attempt(u)}, now);
     CHECK(settle(u).outcome == too_large_);

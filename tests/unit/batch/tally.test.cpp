@@ -46,7 +46,7 @@ static_assert(envelope_of({.envelope = 5}, growing{}, 3) == 35);
 static_assert(envelope_of({.envelope = 5}, growing{}, -3) == highest_size);
 static_assert(size_alone({.envelope = highest_size}, plain{}, 3) == highest_size);
 
-// Three answers, the bytes and why it is full.
+// The three results, the bytes, and the reason for full.
 static_assert([] {
     const batch_limits l{.bytes = 10, .envelope = 2};
     waybill::detail::tally<plain> t;
@@ -55,7 +55,7 @@ static_assert([] {
     if (t.add(l, {}, 9) != add_result::too_large || t.full) return false;
     if (t.add(l, {}, 3) != add_result::added || t.bytes != 10 || t.full) return false;
     if (t.add(l, {}, 1) != add_result::full || t.closed != batch_close_reason::bytes) return false;
-    // What is small enough does not overtake what had to wait, and what is too large still is.
+    // A small item does not overtake a waiting one, and a large item is still too large.
     if (t.add(l, {}, 0) != add_result::full || t.add(l, {}, 9) != add_result::too_large)
         return false;
     return t.bytes == 10 && t.items == 2;
@@ -71,7 +71,7 @@ static_assert([] {
            t.closed == batch_close_reason::items && t.bytes == 2;
 }());
 
-// An empty one is left as it was by what is too large.
+// An item that is too large does not change an empty batch.
 static_assert([] {
     waybill::detail::tally<growing> t;
     return t.add({.bytes = 10}, {}, 1) == add_result::too_large &&
@@ -83,7 +83,7 @@ static_assert([] {
            t == waybill::detail::tally<growing>{};
 }());
 
-// By its place: what is too large behind others may fit in front, and the other way round.
+// By position: an item that is too large in one place may fit in another.
 static_assert([] {
     const batch_limits l{.bytes = 100, .single = 4};
     waybill::detail::tally<growing> t;
@@ -162,7 +162,7 @@ TEST_CASE("a framing is asked once about what fits, and twice about what does no
     CHECK(t.add(l, asking{&asked}, 1) == add_result::full);
     CHECK(asked == 4);
 
-    // A size function says the same in every place, and is asked once.
+    // A size function gives the same size in every place, and is called once.
     asked = 0;
     const auto size = [&asked](int n) {
         ++asked;

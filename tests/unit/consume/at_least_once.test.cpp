@@ -55,7 +55,7 @@ TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the
     CHECK(m.on(good) == event_result::applied);
     CHECK(m.on(bad) == event_result::applied);
     CHECK(m.next() == dead(1));
-    CHECK(m.next() == dead(1));  // asked again, it says the same
+    CHECK(m.next() == dead(1));  // a repeated query returns the same
     CHECK(m.on(done{}) == event_result::applied);
     CHECK(m.next() == action(waybill::at_least_once_machine::handle{2}));
     CHECK(m.on(good) == event_result::applied);
@@ -205,7 +205,7 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
     m.on(cancelled);
     auto there = m;
     there.on(commit_checked{at_least_once_machine::checkpoint_found::after});
-    CHECK(there.ended() == batch_outcome::committed);  // all of it is there: nothing comes again
+    CHECK(there.ended() == batch_outcome::committed);  // the commit is stored: nothing is repeated
     CHECK(there.committed_events() == 1);
     CHECK(there.reason() == fault_kind::none);
     m.on(commit_checked{at_least_once_machine::checkpoint_found::before});
@@ -233,7 +233,7 @@ TEST_CASE("at_least_once: why it ended so")
     CHECK(m.reason() == fault_kind::ownership_lost);
     CHECK_FALSE(m.checkpoint_failed());
 
-    // what an earlier commit answered is over
+    // answers to an earlier commit are stale
     at_least_once_machine earlier(3, {.commit_every = 1});
     earlier.on(good);
     earlier.on(no_answer);
@@ -267,7 +267,7 @@ TEST_CASE("at_least_once: why it ended so")
     sink.on(there);
     CHECK(sink.ended() == batch_outcome::cancelled);
     CHECK(sink.reason() == fault_kind::cancelled);
-    // It stops for the sink. That the commit is not there either is seen from what is covered.
+    // The sink stops it. The covered events show that the commit is missing, too.
     not_there.on(no_answer);
     not_there.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(not_there.ended() == batch_outcome::redeliver);
@@ -351,7 +351,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     at_least_once_machine m(2);
     m.on(bad);
     CHECK(m.next() ==
-          action(waybill::at_least_once_machine::handle{1}));  // it may be what all of them need
+          action(waybill::at_least_once_machine::handle{1}));  // this fault may affect all events
     auto mixed = m;
     m.on(bad);
     CHECK(m.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
@@ -368,7 +368,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     CHECK(m.dead_lettered() == 2);
 
     mixed.on(good);
-    CHECK(mixed.next() == dead(0));  // one has worked: nobody need be asked
+    CHECK(mixed.next() == dead(0));  // one has succeeded: no question is needed
     auto stuck = mixed;
     mixed.on(done{});
     CHECK(mixed.next() == action(at_least_once_machine::commit_to{1}));
@@ -376,7 +376,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     CHECK(mixed.handled_events() == 1);
     CHECK(mixed.dead_lettered() == 1);
     stuck.on(done{fault_kind::infrastructure});
-    CHECK(stuck.ended() == batch_outcome::redeliver);  // the good one comes again
+    CHECK(stuck.ended() == batch_outcome::redeliver);  // the good event is repeated
     CHECK(stuck.done_events() == 0);
 }
 
@@ -511,7 +511,7 @@ TEST_CASE("process_at_least_once: over the two halves of a transactional store")
                                         .repeated = 3});
     CHECK(keys.size() == 3);
 
-    // Somebody who has loaded an older checkpoint does not get past this one.
+    // An owner with an older checkpoint cannot overwrite this one.
     const std::vector<event> more = {{9, "d", ""}};
     const auto zombie = waybill::process_at_least_once(offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
     CHECK(zombie.outcome == batch_outcome::ownership_lost);
@@ -603,7 +603,7 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
         };
         return waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, p, stay);
     };
-    // Each commit is there, and nobody is told.
+    // Each commit is applied, and its answer is lost.
     struct {
         std::optional<checkpoint> stored;
         fault answer = waybill::infrastructure("no answer");

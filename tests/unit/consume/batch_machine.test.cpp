@@ -49,7 +49,7 @@ batch_outcome end_of(fault_kind how)
 
 batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}) { return {events, from, to, epoch, p}; }
 
-/// Says what an action is, with its numbers.
+/// The name of an action, with its numbers.
 std::string told(const batch_machine& m)
 {
     struct action_name {
@@ -110,8 +110,8 @@ void go_to(batch_machine& m, const std::string& stop)
     CHECK(told(m) == stop);
 }
 
-/// All events that do not answer what the machine asks for are late, and change nothing. Asking
-/// changes nothing either.
+/// All events that do not answer the machine's action are stale and change nothing. Queries change
+/// nothing either.
 void only_takes(const batch_machine& m, const std::string& what)
 {
     const batch_machine before = m;
@@ -350,7 +350,7 @@ TEST_CASE("batch_machine: a commit of which nobody knows is read back")
     CHECK(ended_with({std::nullopt}) == batch_outcome::ownership_lost);
     CHECK(ended_with({std::nullopt, fault_kind::infrastructure}) == batch_outcome::unknown);
 
-    // From the beginning "absent" is what was before.
+    // For a first checkpoint, "absent" is the state before.
     batch_machine first(1, {}, to, epoch);
     go_to(first, "commit");
     CHECK(first.on(committed{commit_outcome::unknown}) == event_result::applied);

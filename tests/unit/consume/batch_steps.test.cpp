@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_machine: attempts, questions, skipped events, and what else is not on the straight way.
+// batch_machine: crash records, questions, skipped events, and other exceptional steps.
 
 #include <doctest/doctest.h>
 
@@ -73,7 +73,7 @@ std::string told(const batch_machine& m)
 
 // The results of a correct store. The row that is found and the results of handlers are given.
 struct simulation {
-    std::optional<crash_record> row{};  // once noted, what was noted
+    std::optional<crash_record> row{};  // the stored record, once it was stored
     handled each{};
     batch_policy::if_all_failed answer = batch_policy::if_all_failed::go_on;
     std::string steps{};
@@ -425,7 +425,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
     CHECK(plain.skipped_events() == 2);
     CHECK(plain.restarts() == 2);
 
-    // A fault is one, whatever else is said.
+    // A fault counts as a fault, together with any other result.
     batch_machine both = fresh(1, one_try, 0);
     simulation u;
     u.each = {fault_kind::permanent, true};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A circuit breaker is asked whether a batch in which every event failed may become dead letters.
-// Each batch is one call; what is reported is what its handler said, not how the batch ended: a
-// batch that is kept for later because the circuit breaker was suspicious would otherwise count
-// against it.
+// A circuit breaker decides whether a batch in which every event failed may become dead letters.
+// Each batch is one call. The recorded result is that of the handler, not the outcome of the batch.
+// Otherwise a batch that is kept because of the circuit breaker would count against it.
 
 #include <cstdint>
 #include <string>
@@ -36,7 +35,7 @@ class partition {
 public:
     explicit partition(const char* name) : key_{"orders", "billing", name} {}
 
-    // The batch that comes next, handled with this outcome; nothing where the circuit breaker lets
+    // Delivers the next batch with this outcome of the handler. Nothing if the circuit breaker lets
     // none pass.
     batch_outcome deliver(waybill::circuit_breaker& v, fault_kind outcome, std::int64_t at)
     {
@@ -85,14 +84,14 @@ TEST_CASE("circuit breaker: good events that look bad while what they need is do
     partition one("1");
     partition two("2");
     partition three("3");
-    // The first says that the database is down; the second took its confused answer for its events'
-    // own fault, and the circuit breaker knows better.
+    // The first consumer reports that the database is down. The second one takes a confused answer
+    // as the fault of its events, and the circuit breaker prevents that.
     CHECK(three.deliver(v, fault_kind::none, 0) == batch_outcome::committed);
     CHECK(one.deliver(v, fault_kind::infrastructure, 0) == batch_outcome::redeliver);
     CHECK(v.state(s(0)) == circuit_breaker::circuit_state::open);
     CHECK(two.deliver(v, fault_kind::permanent, 1) == batch_outcome::empty);
 
-    // The probe that comes next finds the same, and is kept as well.
+    // The next probe has the same result, and is kept, too.
     CHECK(two.deliver(v, fault_kind::permanent, 5) == batch_outcome::redeliver);
     CHECK(two.dead() == 0);
 
@@ -118,7 +117,7 @@ TEST_CASE("circuit breaker: events that are bad indeed do not come for ever")
         (void)two.deliver(v, fault_kind::permanent, at++);
         ++rounds;
     }
-    CHECK(rounds == 4);  // three probes that were answered, and then the circuit breaker flows
+    CHECK(rounds == 4);  // three successful probes, and then the circuit breaker is closed
     CHECK(two.dead() == 3);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_machine over a store whose every call takes its time: a coroutine awaits one after the
-// other, and an event loop lets two partitions take turns.
+// batch_machine over a store whose calls take time: a coroutine awaits one call after the other,
+// and an event loop alternates between two partitions.
 //
-// Nothing here is needed but the machine. A driver is one loop that asks what comes next, awaits it
-// and says what came of it; it is the same loop whatever coroutine library the calls come from.
+// Only the machine is needed. A driver is one loop: query the next action, await it, and report the
+// result. The loop is the same for any coroutine library.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ namespace {
 
 using store = waybill::testing::memory_store<std::string>;
 
-// The event loop: what is to go on, in the order in which it was asked for.
+// The event loop: resumes coroutines in the order of their requests.
 class loop {
 public:
     void later(std::coroutine_handle<> h) { ready_.push_back(h); }
@@ -50,7 +50,7 @@ private:
     std::deque<std::coroutine_handle<>> ready_;
 };
 
-// A coroutine that answers with a T once it is over. Starts at once, and belongs to who holds it.
+// A coroutine with a result of type T. Starts at once, and is owned by the task.
 template <class T>
 class task {
 public:
@@ -77,7 +77,7 @@ private:
     std::coroutine_handle<promise_type> held_;
 };
 
-// A call that is on its way for one turn of the loop, and is made when it comes back.
+// A call that takes one turn of the loop, and is made at its end.
 template <class F>
 struct call {
     loop& events;

@@ -43,10 +43,10 @@ constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::u
     return {from, 10 + suspects, suspects, deaths, incarnation, now};
 }
 
-// Nothing is known: all of it, and what is initial says so.
+// Without a record: all events are delivered, and the initial record has this.
 static_assert(plan({}) == attempt_plan{8, false, ours(8, 0), {}, 0});
 static_assert(!crash_record_after(plan({}), 18));
-// A row of another checkpoint, or one that makes no sense, says nothing.
+// A record of another checkpoint, or an inconsistent one, is ignored.
 static_assert(plan(crash_record{11, 18, 8, 5, dead, then}) == plan({}));
 static_assert(plan(crash_record{{}, 18, 8, 5, dead, then}) == plan({}));
 static_assert(plan(crash_record{from, 18, 0, 5, dead, then}) == plan({}));
@@ -63,8 +63,8 @@ static_assert(plan(row(8, 0, me), 8, 0).initial == ours(8, 1));
 static_assert(plan(row(8, 1, 0)).initial == ours(8, 1));
 static_assert(plan(row(8, 0, dead)).restored == ours(8, 1, 0));
 
-// Where leases tell, only the one whose lease had expired has died; and where whoever had it before
-// is alive, nobody has. What was counted earlier stays counted.
+// If leases are known, only the owner whose lease had expired has died. If the previous owner is
+// alive, this is not a death. Earlier deaths stay counted.
 static_assert(plan(row(8, 0, dead), 8, dead) == plan(row(8, 0, dead)));
 static_assert(plan(row(8, 0, dead), 8, 0) == plan(row(8, 0, 0)));
 static_assert(plan(row(8, 1, dead), 8, 0).initial == ours(8, 1));
@@ -77,13 +77,13 @@ static_assert(plan(row(8, 1, dead)).events == 4);
 static_assert(plan(row(8, 1, dead)).initial == ours(4, 2));
 static_assert(plan(row(8, 1, dead)).restored == ours(8, 2, 0));
 static_assert(crash_record_after(plan(row(8, 1, dead)), 14) == crash_record{14, 18, 4, 2, 0, now});
-// It dies as well: half of that at once. It goes well: half of the rest at once.
+// A further death: half of that next. A success: half of the rest next.
 static_assert(plan(row(4, 2, dead)).events == 2);
 static_assert(plan(row(4, 2, 0)).events == 2);
 static_assert(plan(row(3, 2, 0)).events == 1);
 
-// One event by itself begins at no death, and is a poison message after as many as the batch was
-// granted.
+// A single event starts with no deaths. It is a poison message after as many deaths as the batch
+// was granted.
 static_assert(plan(row(2, 2, dead)).initial == ours(1, 0));
 static_assert(plan(row(1, 0, dead)).initial == ours(1, 1));
 static_assert(!plan(row(1, 0, dead)).poison_message);
@@ -92,9 +92,9 @@ static_assert(plan(row(1, 1, dead)).events == 1);
 static_assert(plan(row(1, 1, dead)).restored == ours(1, 2, 0));
 static_assert(crash_record_after(plan(row(2, 2, 0)), 11) == crash_record{11, 12, 1, 0, 0, now});
 
-// Batches may have another size after a restart. A smaller one narrows the suspects, but what many
-// did together says nothing about one by itself, and where it is called off they all are there
-// again; a larger one is cut to those that were seen.
+// Batches may have another size after a restart. A smaller one narrows the suspects. Deaths of a
+// larger batch do not count for a single event. If the record is cleared, all suspects are
+// restored. A larger batch is cut to the recorded events.
 static_assert(plan(row(8, 0, dead), 3).initial == ours(3, 1));
 static_assert(plan(row(8, 0, dead), 3).restored == ours(8, 1, 0));
 static_assert(plan(row(8, 9, dead), 3).remaining_suspects == 2);
@@ -104,13 +104,13 @@ static_assert(plan(row(8, 9, dead), 1).initial == ours(1, 0));
 static_assert(!plan(row(8, 9, dead), 1).poison_message);
 static_assert(plan(row(8, 0, dead), 100).events == 8);
 
-// Events leave the log, or come to it late: `within` of those that are there are suspected, up to
-// the one of sequence `last`.
+// Events are removed from the log, or added late. `within` of the present events are suspected, up
+// to the one with sequence `last`.
 constexpr attempt_plan among(const crash_record& found, std::uint64_t within, std::uint64_t last)
 {
     return with_last_event(plan_attempt(found, {from, 8, within, me, now}, 2), last);
 }
-// The killer is gone, and nobody is accused in its place.
+// The deadly event is gone, and no other event is suspected.
 static_assert(among(row(1, 1, dead), 0, 18) == plan({}));
 static_assert(among(row(8, 1, dead), 0, 18) == plan({}));
 // Others of them are gone: those that are left are searched, and a single one begins at no death.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Dead letters: what they keep, and the event of one handled once more.
+// Dead letters: their content, and handling their events again.
 
 #include <doctest/doctest.h>
 
@@ -304,7 +304,7 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
     CHECK(r.outcome == rewind_report::outcome_type::rewound);
     CHECK(r.mine == waybill::assignment{key, {}, 4});
     CHECK(!*s.load(key));
-    // Whoever had it before the owner who did that writes nothing.
+    // An earlier owner cannot write after that.
     CHECK(waybill::process_batch(s, {key, {}, 3}, events, handle, noon).outcome ==
           batch_outcome::ownership_lost);
     CHECK(waybill::process_batch(s, r.mine, events, handle, noon).handled == 2);
@@ -347,7 +347,7 @@ TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with
         waybill::testing::faulty s(kept, [&](waybill::testing::store_call c) {
             if (c != waybill::testing::store_call::commit)
                 return waybill::testing::injected_fault::none;
-            set(position{3, ""}, 1, their_epoch);  // somebody else has rewound to the same place
+            set(position{3, ""}, 1, their_epoch);  // another owner has rewound to the same place
             return waybill::testing::injected_fault::unknown_not_applied;
         });
         const auto r = waybill::rewind(s, {key, position{3, ""}, 4}, position{1, ""});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A delivery that runs out of memory: at each of its allocations, one run after the other.
+// A delivery that runs out of memory, at each of its allocations, one run after the other.
 //
-// The exception passes through. Who catches it starts over from what is stored, as after a crash,
-// and each event has taken effect once, or been handled at least once where that is the promise.
+// The exception passes through. A caller that catches it starts over from the stored state, as
+// after a crash. Each event has taken effect once, or has been handled at least once.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ using waybill::partition_key;
 using waybill::position;
 using inner_store = waybill::testing::memory_store<std::uint64_t>;
 
-// Names and texts are longer than what a string keeps without allocating.
+// Names and texts that are longer than the small buffer of a string.
 const partition_key key{"a source with a rather long name", "a group with a rather long name",
                         "partition number seven, with a long name"};
 const std::string long_reason(100, 'r');
@@ -125,7 +125,7 @@ struct simulation {
         return {};
     }
 
-    // Until the log is drained. False if it comes to no end.
+    // Delivers until the log is drained. Returns false if it does not end.
     bool in_transactions(std::uint64_t incarnation, const waybill::batch_policy& p)
     {
         for (int rounds = 0; rounds != 20; ++rounds) {
@@ -183,15 +183,15 @@ struct simulation {
     }
 };
 
-// Each allocation of `item_range` is the first that fails in one simulation; then it starts over with
-// enough.
+// In each simulation another allocation of `run` is the first one that fails. Then `again` starts
+// over with enough memory.
 template <class Prepare, class Run, class Again, class Check>
 std::uint64_t each_failure(Prepare prepare, Run run, Again again, Check check)
 {
     for (std::uint64_t after = 0;; ++after) {
         auto w = prepare();
         bool well = false;
-        // A CHECK in there would catch what is thrown.
+        // A CHECK in there would catch the exception.
         const bool failed = scarce::fails_after(after, [&] { well = run(w); });
         CHECK(well != failed);
         if (failed) again(w);

@@ -57,7 +57,7 @@ event_outcome handle(store::transaction& tx, const event& e)
     return {};
 }
 
-// A lambda that answers with skipped events alone is a handler, too.
+// A lambda that always returns skipped() is a handler, too.
 static_assert(waybill::detail::event_handler<decltype([](store::transaction&, const event&) {
                                                  return waybill::skipped();
                                              }),
@@ -111,12 +111,12 @@ TEST_CASE("process_batch: whoever can tell is asked about a batch in which every
                             })
                   .dead_lettered == 2);
     }
-    // Nobody to ask: a batch of bad events must not come for ever.
+    // Without a question: a batch of bad events must not be repeated without end.
     store s;
     CHECK(process_batch(s, {key, {}, 1}, events_of({"bad", "bad"}), handle, noon).dead_lettered == 2);
 }
 
-// A store in front of which something goes wrong once at each of these calls.
+// A store with one fault at each of these calls.
 struct at_calls {
     std::vector<std::pair<store_call, injected_fault>> what;
     injected_fault operator()(store_call c)
@@ -164,7 +164,7 @@ TEST_CASE("process_batch: a commit that says what is not so is found at the next
 
 TEST_CASE("process_batch: a checkpoint that is there and cannot be read is neither absent nor 0")
 {
-    // As a store answers that finds a format newer than it knows.
+    // The error of a store that finds a newer format.
     store kept;
     waybill::testing::faulty s(kept,
                                at_calls{{{store_call::commit, injected_fault::unknown_applied},
@@ -281,7 +281,7 @@ TEST_CASE("process_batch: why a delivery failed is not covered by what failed af
     CHECK((*kept.load_crash_record(key))->incarnation == 7);  // it could not be called off, and is ours
 }
 
-// Notes a row as somebody else would have.
+// Stores a crash record as another owner would.
 void stands(store& kept, const waybill::crash_record& row)
 {
     auto tx = *kept.begin();

@@ -87,7 +87,7 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
                                                    dropped(4, waybill::transient("busy")),
                                                    dropped(6, waybill::permanent("bad 6"))});
 
-    // A checkpoint that does not follow: they come again, and are reported then.
+    // If the checkpoint is not stored, they are repeated, and reported then.
     store kept;
     waybill::testing::faulty down(kept, [](waybill::testing::store_call c) {
         return c == waybill::testing::store_call::begin ? waybill::testing::injected_fault::fails

@@ -38,7 +38,7 @@ TEST_CASE("process_batch: a handler that throws rolls back on the way out")
     CHECK(kept.records().empty());
     CHECK(!*kept.load(key));
 
-    // Nothing is left open: the same store goes on.
+    // No transaction is left open: the same store continues.
     throws_at = 0;
     const auto r = waybill::process_batch(store, {key, {}, 1}, events, handle, {});
     CHECK(r.outcome == waybill::batch_outcome::committed);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A handler that throws at each place in turn, bare and in `catching`, outside of transactions and
-// on a dead letter. Bare, the exception passes through, and who starts over finds all that was not
-// committed. Wrapped, it has a named end. Nothing is lost, and by its key nothing happens twice.
+// on a dead letter. Bare, the exception passes through, and a restart finds all uncommitted events.
+// Wrapped, it is a named outcome. Nothing is lost, and with its key no effect happens twice.
 
 #include <doctest/doctest.h>
 
@@ -131,7 +131,7 @@ TEST_CASE("process_at_least_once: a wrapped handler that throws has a named end"
         const std::uint64_t bad = o.bad;
         const auto r = o.deliver(waybill::catching(std::ref(o)));
         if (o.what == thrown::no_memory) {
-            // What was done before is committed; the rest comes again.
+            // The earlier events are committed, and the others are repeated.
             CHECK(r.outcome == batch_outcome::redeliver);
             CHECK(r.reason.kind == fault_kind::infrastructure);
             CHECK(!r.reason.text.empty());
@@ -174,7 +174,7 @@ TEST_CASE("process_at_least_once: who is asked throws, and the batch comes again
     CHECK(o.store.letters().size() == 5);
 }
 
-// A store with the letter of event 3, and what comes of handling it once more.
+// A store with the letter of event 3, and the result of handling it again.
 struct parked {
     store_type store;
     std::optional<thrown> what;

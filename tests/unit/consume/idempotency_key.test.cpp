@@ -18,7 +18,7 @@ using waybill::idempotency_keys;
 using waybill::partition_key;
 using idempotency_options = idempotency_keys::options;
 
-// What stands here stands in somebody's table: it must never change.
+// These keys are in users' tables. They must never change.
 TEST_CASE("idempotency_key: golden keys of version 0.1")
 {
     const partition_key plain{"orders", "billing", "0"};

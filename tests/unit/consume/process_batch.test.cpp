@@ -107,7 +107,7 @@ TEST_CASE("process_batch: goes on after what took effect, and leaves it out if i
     CHECK(nothing == waybill::batch_report{});
     CHECK(h.calls == 4);
 
-    // Whoever thinks he is at the beginning still is stopped by what is stored.
+    // An owner with an outdated start position is stopped by the stored checkpoint.
     const auto again = process_batch(s, {key, {}, 1}, events, h, noon);
     CHECK(again.outcome == batch_outcome::ownership_lost);
     CHECK(again.reason == waybill::ownership_lost("checkpoint conflict"));
@@ -270,7 +270,7 @@ TEST_CASE("process_batch: reasons are bounded, and no character is cut in two")
         CHECK(letter.reason == huge.substr(0, most - most % 3));
         CHECK(letter.reason.capacity() < 2'000);
     }
-    // What ended a delivery is told in as many words.
+    // The reason of a delivery is kept in full.
     store s;
     const auto down = [&](store::transaction&, const event&) { return waybill::infrastructure(huge); };
     CHECK(process_batch(s, {key, {}, 1}, events_of({"a"}), down, noon).reason.text.size() == 1'023);
@@ -321,7 +321,7 @@ TEST_CASE("process_batch: a store without savepoints comes to the same")
     CHECK(calls == 2 + 2 + 2 + 3 + 3);
 }
 
-// Nothing works here, and errors do not even say what they are.
+// A store in which every call fails, with errors without a text.
 struct dead_store {
     struct transaction {
         waybill::result<waybill::commit_outcome> commit() { return waybill::unexpected(fault{}); }

@@ -196,7 +196,7 @@ TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there
     p.full = prune_policy::when_full::drop_oldest;
     const prune_plan dropped = plan_prune(rows, p, at(10h));
     CHECK(dropped.spike);
-    CHECK(ids(dropped) == "0a 1c 2c");  // as few as make room for one
+    CHECK(ids(dropped) == "0a 1c 2c");  // the fewest that make space for one
     CHECK_FALSE(dropped.limit_reached);
 }
 

@@ -41,7 +41,7 @@ struct unnumbered {
     std::string body;
 };
 
-// A store with a letter of event 1, and what is fetched for it.
+// A store with a letter of event 1, and the fetched event.
 struct simulation {
     store s{};
 

@@ -77,7 +77,7 @@ constexpr bool nothing_or_error()
 }
 static_assert(nothing_or_error());
 
-// What becomes a value by itself may be returned as it is; what is another thing may not.
+// An implicitly convertible value may be returned directly; another type may not.
 constexpr result<std::optional<int>, trouble> found(int n)
 {
     if (n < 0) return unexpected(trouble::small);

@@ -43,7 +43,7 @@ static_assert(saturating_mul(highest_size / 2 + 1, 2) == highest_size);
 
 static_assert(lesser(1, 2) == 1 && lesser(2, 1) == 1 && lesser(2, 2) == 2);
 
-// Any integer is a size; what is negative is a large one.
+// Any integer converts to a size. A negative one becomes a large size.
 static_assert(as_size(7) == 7);
 static_assert(as_size(std::int8_t{127}) == 127);
 static_assert(as_size(std::int8_t{-1}) == highest_size);
@@ -71,7 +71,7 @@ TEST_CASE("sums agree with wider arithmetic around every edge")
                                    highest_size};
     for (const auto a : edges) {
         for (const auto b : edges) {
-            // What does not saturate can be taken back; what does would have come out smaller.
+            // Without saturation a sum can be reversed; otherwise it would have wrapped.
             const bool sum_wraps = a + b < a;
             CHECK(saturating_add(a, b) == (sum_wraps ? highest_size : a + b));
             CHECK(saturating_sub(a, b) == (a < b ? 0 : a - b));

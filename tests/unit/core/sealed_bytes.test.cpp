@@ -40,7 +40,7 @@ struct note_format {
 using writer = sealed_writer<note_format>;
 using reader = sealed_reader<note_format>;
 
-// A reader is a value that needs no heap: what it says of bytes can be asked while compiling.
+// A reader is a value without heap memory, so it can be tested at compile time.
 static_assert(reader("").error() == note_error{problem::empty, 0});
 static_assert(reader("w").error() == note_error{problem::too_short, 1});
 static_assert(reader("wbn\1").error() == note_error{problem::too_short, 4});

@@ -47,7 +47,7 @@ static_assert(static_cast<picoseconds>(duration(3ns)).count() == 3'000);
 static_assert(static_cast<picoseconds>(duration::highest()).count() == highest);
 static_assert(static_cast<picoseconds>(duration::lowest()).count() == lowest);
 
-// Counts without a sign, up to their end: what nanoseconds can express is exact.
+// Unsigned counts, up to their maximum: exact if nanoseconds can express them.
 static_assert(duration(chrono::duration<std::uint64_t, std::nano>(~0ULL)) == duration::highest());
 static_assert(duration(chrono::duration<std::uint64_t, std::pico>(~0ULL)).count() ==
               18'446'744'073'709'551);

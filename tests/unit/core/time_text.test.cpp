@@ -93,7 +93,8 @@ TEST_CASE("what is no duration, or none that nanoseconds hold exactly, is refuse
         CAPTURE(bad);
         CHECK_FALSE(parse_duration(bad));
     }
-    CHECK(parse_duration("1.500000000000000s") == duration(1500ms));  // zeros say nothing
+    // trailing zeros do not matter
+    CHECK(parse_duration("1.500000000000000s") == duration(1500ms));
     CHECK(parse_duration("9223372036.854775807s") == duration::highest());
 }
 

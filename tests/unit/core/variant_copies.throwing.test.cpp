@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A copy that throws leaves the variant as it was.
+// A copy that throws does not change the variant.
 
 #include <string>
 

@@ -210,7 +210,7 @@ TEST_CASE("send functions: unknown by default, or what classify says")
         sends([](const std::exception&) -> send_outcome { throw 1; })));
     CHECK(waybill::holds_alternative<batch_sender::outcome_unknown>(
         catching([]() -> send_outcome { throw 1; })()));
-    // One that answers a single outcome is a send function as well.
+    // A callable that always returns one outcome type is a send function, too.
     CHECK(waybill::holds_alternative<batch_sender::accepted>(
         catching([] { return batch_sender::accepted{}; })()));
 }

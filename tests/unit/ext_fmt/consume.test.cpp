@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What consumers, leases, queues, circuit breakers and locks say, as lines.
+// The texts of consumers, leases, queues, circuit breakers and locks, as lines.
 
 #include <chrono>
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-// Headers of fmt that have a say on durations, variants, ranges and streams are no rivals.
+// Headers of fmt for durations, variants, ranges and streams do not conflict.
 #include <fmt/chrono.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>

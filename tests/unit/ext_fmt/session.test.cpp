@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What pipelines, redrives and sweeps say, as lines.
+// The texts of pipelines, redrives and sweeps, as lines.
 
 #include <string>
 

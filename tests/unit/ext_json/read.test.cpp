@@ -132,7 +132,7 @@ TEST_CASE("a calibration goes on where it stopped")
     CHECK(old->envelope == 10);
     CHECK(detail::calibrator(*old).budget() == 800);
 
-    // What contradicts itself is not believed, whoever hands it in.
+    // Contradicting values are ignored, from any source.
     CHECK(detail::calibrator(calibration{.limit = 100, .accepted = 9, .refused = 9}).budget() ==
           100);
     CHECK(detail::calibrator(calibration{.limit = 100, .refused = 0}).budget() == 100);
@@ -161,7 +161,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
         REQUIRE(again.has_value());
         REQUIRE(*again == learnt.state());
 
-        // A state may be put together by hand: the same holds for what is left of it.
+        // A state may be written by hand. The same rules hold for its valid parts.
         const double odd[] = {0, 1, -1, 1e-9, 1e19, -1e40, 1e300};
         const auto number = [&] { return odd[dice() % std::size(odd)]; };
         const calibration made{.documented = some(),
@@ -193,7 +193,7 @@ TEST_CASE("what is left out of a policy has its default")
     CHECK(*parse_json<batch_limits>(R"({"bytes": "unlimited"})") == batch_limits{});
     // Whether it makes sense is another question.
     CHECK(validate(*parse_json<backoff>(R"({"factor": -2})")).has_value());
-    // What was written before there was a step, a hint or a refill is read as it was meant.
+    // Documents from before step, hint and refill keep their meaning.
     CHECK(*parse_json<backoff>(R"({"base":"1s","cap":"2s","factor":3.0,"spread":"equal"})") ==
           backoff{.base = 1s, .cap = 2s, .factor = 3, .spread = backoff::jitter::equal});
     CHECK(*parse_json<retry_budget>(R"({"tokens":7,"successes":2})") ==

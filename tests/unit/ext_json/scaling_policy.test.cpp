@@ -194,7 +194,7 @@ TEST_CASE("a threshold is a number, or says of what it depends")
           "/up/above/by_instances/1: expected [instances, threshold], found an array");
     CHECK(wrong_limit(R"({"by_instances": [[1, 2], [-4, 3]]})") ==
           "/up/above/by_instances/1/0: expected a whole number of at most 64 bits, found -4");
-    // These are what check says, in its own words.
+    // These errors are those of `validate`, with its texts.
     CHECK(wrong_limit(R"({"by_instances": []})") ==
           "/up/above/by_instances: expected at least one step, found none");
     CHECK(wrong_limit(R"({"by_instances": [[4, 2], [4, 3]]})") ==
@@ -279,7 +279,7 @@ TEST_CASE("rules have an end")
     for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n) deep = R"({"not": )" + deep + "}";
     CHECK(wrong_rule(deep) == "/up" + inner + ": expected rules at most 64 deep, found an object");
 
-    // A longer path is shortened, of what is read and of what is written.
+    // A longer path is shortened, in read and in written documents.
     sc::rule any = sc::mean("a") > 1;
     for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n)
         any = sc::rule(sc::rule::kind::any, {any});

@@ -123,7 +123,7 @@ TEST_CASE("what no state can be is refused, and where")
 TEST_CASE("a clock that ran hours ahead and was set back leaves a state that is read again")
 {
     sc::state s;
-    for (const std::int64_t minute : {0, 30, 120, 0}) {  // the last one is told by the right clock
+    for (const std::int64_t minute : {0, 30, 120, 0}) {  // the last one has the right time
         sc::decision d{.from = 20, .desired = 20 - s.highest.size(), .to = 20};
         d.now = wall_time::at(duration::seconds(60 * minute));
         d.stabilise.down = duration::seconds(10'800);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A user's type through a state and back: versions, fields that are not known, values that cannot
-// be stored, and what is said of each. Budgets are in session_budget.test.cpp, files in
-// session_golden.test.cpp.
+// A user's type through a state and back: versions, unknown fields, values that cannot be stored,
+// and the result of each. Budgets are in session_budget.test.cpp, files in session_golden.test.cpp.
 
 #include <cmath>
 #include <cstdint>
@@ -241,7 +240,7 @@ TEST_CASE("an older major version is upgraded, or is corrupt and says why")
     s = codec.decode(sealed(R"({"array":1,"rows":1})"));
     CHECK(s.outcome == state_read::corrupt);
 
-    // Where it has failed, that is what counts; and the old value is written as it is.
+    // If the session has failed, that is the result, and the old value is written unchanged.
     s = codec.decode(sealed(R"({"throw":1,"waybill":{"failed":{"reason":"gap","sequence":1,)"
                             R"("step":1}}})"));
     CHECK(s.outcome == state_read::ok);
@@ -345,7 +344,7 @@ TEST_CASE("a session can be written as failed, whatever its value has become")
         REQUIRE(again.outcome == state_read::ok);
         CHECK(again.progress.failed->text == "gone\xEF\xBF\xBD\xEF\xBF\xBD");
         CHECK(again.progress.failed->sequence == 9);
-        CHECK(again.value == json{{"kept", 1}});  // as it was read
+        CHECK(again.value == json{{"kept", 1}});  // as read
         CHECK(again.read.unknown_fields == json{{"odd", 2}});
     }
     auto s = fresh<shy>();  // there was nothing before
@@ -389,7 +388,8 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
     CHECK(make<strict>().decode(std::nullopt, odd).outcome == state_read::corrupt);
     CHECK(describe(make<strict>().decode(std::nullopt, odd))
               .starts_with("state: corrupt: the value"));
-    // A failed one may be larger than one that goes on may be. Where it is there is no way on.
+    // A failed state may be larger than the budget of a running one. Then the session cannot
+    // continue.
     for (const state_format f : {state_format::json, state_format::cbor}) {
         const auto codec = make<order>({.budget = {.bytes = 2'048, .failure_reserve = 1'024}, .format = f});
         const auto larger = make<order>({.budget = {.bytes = 3'072, .failure_reserve = 1'024}, .format = f});
@@ -413,7 +413,7 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
             if (!goes_on) CHECK(begun.value == order{});
         }
     }
-    // A mark that is a field of the user's own does not come along.
+    // A mark that is a field of the user's type is not copied.
     const auto plain = make<marked>({.envelope = false});
     const auto was = plain.decode(R"({"IsFailedSession":true})");
     CHECK(was.progress.failed.has_value());
@@ -479,7 +479,7 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
     CHECK(bad(R"({"IsFailedSes3ion":true})").find("/IsFailedSes3ion: ") != std::string::npos);
     CHECK(bad(R"({"I3FailedSession":true})").find("/I3FailedSession: ") != std::string::npos);
     CHECK(codec.decode(std::nullopt, R"({"isFailedSession":true})").outcome == state_read::corrupt);
-    // These are the user's, or tell it otherwise.
+    // These are user fields, or have another value.
     for (const std::string_view other :
          {R"({"HsFailedSession":false})", R"({"HsFailedSession":1})", R"({"isfailedSession":true})",
           R"({"GsFailedSession":true})", R"({"IsFailedSessio":true})", R"({"IsFailedSession ":true})",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Fields that are not known in the elements of arrays: they stay with their element as long as it
-// is what it was read as, and are never another one's.
+// Unknown fields in the elements of arrays: they stay with an unchanged element, and never move to
+// another one.
 
 #include <cstddef>
 #include <map>
@@ -166,7 +166,8 @@ TEST_CASE("session arrays: append, insert, erase and change, and nothing goes to
     CHECK(five_after([](lines& l) { std::swap(l[1], l[3]); }) == "a0d-c2b-e4");
     CHECK(five_after([](lines& l) { l = {l[1], l[0], l[2]}; }) == "b-a-c-");
     CHECK(five_after([](lines& l) { l[1] = l[0]; }) == "a0a-c2d3e4");
-    // One more that looks the same is new; which of two has gone, nobody can tell.
+    // An equal further element is new. If one of two equal elements is removed, it is not known
+    // which one.
     CHECK(five_after([](lines& l) { l.push_back(l[4]); }) == "a0b1c2d3e4e-");
     const std::string twins = R"({"lines":[{"what":"a","no":1},{"what":"a","no":2}]})";
     CHECK(lines_of(unchanged<order>(twins)) == "a1a2");
@@ -237,7 +238,7 @@ TEST_CASE("session arrays: an element that reading changes keeps nothing, and th
                       R"({"what":"a","price":0,"sizes":[],"v":2}])"));
 }
 
-/// All words of so many letters of a, b and c, or fewer.
+/// All words of at most `most` letters of a, b and c.
 std::vector<std::string> words(std::size_t most)
 {
     std::vector<std::string> all{""};
@@ -259,7 +260,7 @@ json elements(std::string_view word)
     return all;
 }
 
-/// Which letter this element is; what it is beside that goes into `others`.
+/// The letter of this element; its other fields are added to `others`.
 char letter_of(json element, json& others)
 {
     const std::string what = element["what"];
@@ -278,7 +279,8 @@ TEST_CASE("session arrays: of all short ones, each to each, none gets what is no
     std::size_t kept = 0;
     std::size_t wrong = 0;
     for (const std::string& before : all) {
-        // What is not known has a name that is known of others: no number of names tells it.
+        // An unknown field has the name of a known field of another type, so names do not identify
+        // it.
         const json known = elements(before);
         json then = known;
         for (std::size_t n = 0; n != then.size(); ++n) then[n]["id"] = n;
@@ -299,7 +301,7 @@ TEST_CASE("session arrays: of all short ones, each to each, none gets what is no
                 given.insert(id);
             }
             kept += given.size();
-            // All of it, where it is the same, or has others behind, in front, or in between.
+            // All of it, if the new array begins or ends with the old one.
             const bool is_beginning = fresh.starts_with(before);
             const bool is_end = fresh.ends_with(before);
             if ((is_beginning || is_end) && given.size() != before.size()) ++wrong;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How large a state may be, at every size around what it is held to: whatever is accepted can be
-// written with any progress, and as failed for any reason.
+// The size of a state, around its budget: each accepted state can be written with any progress, and
+// as failed for any reason.
 
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +63,7 @@ std::uint64_t alone(std::string_view form, std::size_t bytes)
     return (form == "bare" ? 0 : 47) + std::string_view(R"({"text":""})").size() + bytes;
 }
 
-// A text that was cut: as much of it as there was room for, and no part of a character.
+// A cut text has as many whole characters as fit.
 void check_cut(std::string_view said, std::string_view kept, std::size_t room)
 {
     CHECK(said.starts_with(kept));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// States of version 1 are read for good: golden/session has the files. And whatever is not whole is
-// corrupt, byte by byte and bit by bit.
+// States of version 1 stay readable: golden/session has the files. Incomplete or changed bytes are
+// corrupt, tested byte by byte and bit by bit.
 
 #include <cstddef>
 #include <optional>
@@ -169,7 +169,7 @@ TEST_CASE("without an envelope a session that has failed stays so, whatever bit 
             turned[n / 8] = static_cast<char>(turned[n / 8] ^ bit);
             CHECK(s.outcome != state_read::absent);
             if (s.outcome != state_read::ok) continue;
-            CHECK(s.progress.failed.has_value());  // it stands there twice
+            CHECK(s.progress.failed.has_value());  // both parts have it
             ++read;
         }
     }
@@ -218,7 +218,7 @@ TEST_CASE("what was there before waybill: a plain object with its mark")
           R"("paid":false,"receipt":"","waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
           R"("reason":"failed","sequence":0,"step":0,"text":"IsFailedSession",)"
           R"("tries":0},"version":"2.1"}})");
-    s.progress.failed.reset();  // somebody has mended it
+    s.progress.failed.reset();  // the session was repaired
     const auto mended = codec.encode(s);
     REQUIRE(mended.has_value());
     CHECK(mended->find("IsFailedSession") == std::string::npos);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The progress at the end of a state is read without a tree where it stands as it is written, and
-// whatever it is, the result is that of reading it all: a blank at the end of the body makes it so.
+// The progress at the end of a state is read without a tree if it is in the written form. The
+// result always equals that of reading the whole state. A blank at the end of the body forces the
+// latter.
 
 #include <cstddef>
 #include <cstdint>

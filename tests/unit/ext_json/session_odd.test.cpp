@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// States that somebody else has made, or spoilt, and types and upgrades that do what they should
-// not: nothing ends the program, nothing is written that cannot be read, and nothing is lost that
-// was stored.
+// States that another program has written or damaged, and user types and upgrades with faults.
+// Nothing ends the program, nothing unreadable is written, and no stored data is lost.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +24,7 @@
 
 namespace json_session_odd_test {
 
-bool broken = false;  // what reads a bill does not work yet
+bool broken = false;  // the function that reads a bill does not work yet
 
 struct bill {
     int cents = 0;
@@ -285,7 +284,7 @@ TEST_CASE("a failure whose value cannot be written keeps what was stored last")
             json kept = codec.decode(*out).value;
             kept.erase("IsFailedSession");
             CHECK(kept == json{{"paid", "4711"}, {"only", 1}});
-            s.stored("nobody knows what this is");  // what was read is better than nothing
+            s.stored("nobody knows what this is");  // the read state is better than nothing
             CHECK(codec.encode(s).has_value());
         }
     }

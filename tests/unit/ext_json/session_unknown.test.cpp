@@ -110,7 +110,7 @@ json after(const json& user, F change)
             s.stored(*of_const);
             CHECK(codec.encode(s) == of_const);
 
-            // The value as it was read is written with all that was stored.
+            // An unchanged value is written with all stored fields.
             s.value = as_read.value;
             CHECK(codec.encode(s) == codec.encode(as_read));
 

@@ -170,7 +170,7 @@ TEST_CASE("what is wrong is told with its place")
     CHECK(wrong_samples<Q>(R"([["2024-02-29T12:00:00Z",1,4294967296]])") ==
           "/samples/0/2: expected a whole number of at most 32 bits, found 4294967296");
 
-    // A number that JSON does not have, from one who puts it there.
+    // A number that JSON does not have, inserted by a program.
     json infinite = json::parse(R"({"version":1,"samples":[["2024-02-29T12:00:00Z",1.0]]})");
     CHECK(read_json_with<plain<double>>(infinite, {}).has_value());
     for (const double x : {std::numeric_limits<double>::infinity(),

@@ -189,9 +189,9 @@ TEST_CASE("nothing is read beyond the one item that did not fit")
     CHECK(reads == 4);  // 3 | 9
     ++at;
     CHECK(at->fits == false);
-    CHECK(reads == 4);  // nothing goes with what is too large
+    CHECK(reads == 4);  // no item goes with one that is too large
     ++at;
-    CHECK(reads == 7);  // 1 1 1, and that is as many as there may be
+    CHECK(reads == 7);  // 1 1 1, which is the maximum
     CHECK(at->closed == batch_close_reason::items);
     ++at;
     CHECK(reads == 8);
@@ -226,7 +226,7 @@ TEST_CASE("a second loop goes on behind the batch that the first has seen last")
     CHECK(cuts(batches) == std::vector<cut>{{{7}, 7, true, batch_close_reason::end}});
     CHECK(one_of(batches).empty());
 
-    // What a pipe behind it has cut and not looked at is there for the next.
+    // Items that a later view has cut and not read are there for the next one.
     source again({1, 2, 3, 4, 5}, reads);
     auto more = again | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{});
     CHECK(cuts(more | ranges::views::take(1)).size() == 1);
@@ -407,9 +407,9 @@ TEST_CASE("a pipe goes on behind the batches, and may be cut short")
                       ranges::views::transform([](auto& b) { return b.bytes; }) |
                       ranges::views::take(2) | ranges::to<std::vector>();
     CHECK(sums == std::vector<std::uint64_t>{2, 2});
-    CHECK(reads <= 6);  // take() goes one batch further than what it gives
+    CHECK(reads <= 6);  // take() reads one batch more than it returns
 
-    // cache1 turns what is made on the way into what is read once: made once each.
+    // cache1 makes elements of a transform readable once: each is made once.
     const std::vector<int> numbers{1, 2, 3};
     int made = 0;
     auto batches = numbers | ranges::views::transform([&](int n) {

@@ -51,7 +51,7 @@ sums sums_of(View&& view)
     return all;
 }
 
-// What a window says that is told each sample and asked right after it.
+// The results of a window with a query after each sample.
 template <template <class> class How = amortised>
 std::vector<answer> by_hand(const series& all, const window_options& o)
 {
@@ -131,7 +131,8 @@ TEST_CASE("late samples and such that are not taken have an answer, too")
         times.push_back(s.now);
     }
     CHECK(points == std::vector<std::uint64_t>{1, 1, 1});
-    CHECK(times == std::vector<wall_time>{at(0), at(0), at(70)});  // what is no number is no clock
+    // a value that is no number does not move the clock
+    CHECK(times == std::vector<wall_time>{at(0), at(0), at(70)});
 }
 
 TEST_CASE("a clock gone wild is not believed where it may not be ahead")
@@ -174,7 +175,7 @@ TEST_CASE("what can be read only once is read once, and not ahead of the loop")
     ++i;
     CHECK(read == 2);
     CHECK(i->sum() == 3);
-    // A second loop, over a copy, goes on behind what was seen.
+    // A second loop, over a copy, continues after the elements that were read.
     auto copy = view;
     CHECK(sums_of(copy) == sums{6, 12, 24});
     CHECK(read == 5);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Clocks that jump: of two processes that share three partitions, the clock of one stands still,
-// goes back by a day or ahead by a year, before and after each of its steps, one run after the
-// other. Nothing is read there until the lease is known again, the other one keeps what it has,
-// who is refused by the fence stops, all partitions go on with somebody, and whoever is asked to
-// stop has ended after a few steps.
+// Clocks that jump: two processes share three partitions. The clock of one stands still, goes back
+// by a day or ahead by a year, before and after each of its steps, one run after the other. It
+// reads nothing until the lease is known again. The other process keeps its partitions. A process
+// that the fence refuses stops. Each partition gets an owner again. A process with a stop request
+// ends after a few steps.
 
 #include <doctest/doctest.h>
 #include <support/brief.hpp>
@@ -51,7 +51,7 @@ class process {
 public:
     process(memory_leases& s, const char* name) : store_(s), work(config(name)) {}
 
-    // One step at this time. `between` comes when it has been asked, and not been answered.
+    // One step at this time. `between` runs after the request, before the answer.
     template <class Between>
     bool step(std::int64_t now, Between between)
     {
@@ -101,7 +101,7 @@ public:
     }
 
 private:
-    // What a fenced store says.
+    // The result of a fenced store.
     partition_lifecycle::batch_result commits(const waybill::partition_lifecycle::process& a,
                                             std::int64_t now)
     {
@@ -139,7 +139,7 @@ struct pair {
     process a{store, "a"};
     process b{store, "b"};
     std::int64_t now = 0;
-    bool between = false;  // it jumps after what was asked, and before it is answered
+    bool between = false;  // the clock jumps between request and answer
 
     // Up to step number `k` of `a`, in which its clock jumps. False if it takes fewer steps.
     bool jumps(jump how, int k)
@@ -203,7 +203,7 @@ TEST_CASE("clock jumps: no partition is read without trust, and all go on with s
                 const std::int64_t last = p.a.read[n] < p.b.read[n] ? p.b.read[n] : p.a.read[n];
                 CHECK(last > p.now - 30);
             }
-            // It does not take from the other one what has not expired.
+            // It does not take a lease of the other process that has not expired.
             if (how == jump::ahead && other_had == 1) CHECK(p.b.work.leases().held() == 1);
         });
         MESSAGE(runs);
@@ -218,7 +218,7 @@ TEST_CASE("clock jumps: a year ahead, and nothing is trusted until it is renewed
         for (std::uint32_t n = 0; n != partitions; ++n) {
             trusted += p.a.work.leases().trusted(n, p.a.ours.at(p.now)) ? 1U : 0U;
         }
-        CHECK(trusted <= 1);  // what the answer of this very step was about
+        CHECK(trusted <= 1);  // at most the lease of this step's answer
     });
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("clock jumps: asked to stop, it ends in a few steps, whatever its cloc
     for (const jump how : {jump::still, jump::back, jump::ahead}) {
         each_moment(how, [how](pair& p) {
             CHECK(p.a.ends(p.now, 40));
-            // An answer before what it was asked for is late: what was claimed so expires.
+            // An answer with an earlier time than its request is late: leases claimed so expire.
             if (how == jump::back && p.between) return;
             const waybill::lease_table table = *p.store.list("log", "g");
             for (const waybill::lease& row : table.leases) CHECK(row.owner.name != "a");

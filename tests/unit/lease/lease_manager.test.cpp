@@ -41,7 +41,7 @@ TEST_CASE("lease_manager: a group that cannot work is refused")
     CHECK(waybill::make<lease_manager>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
 }
 
-// A lease_manager with its store, one call at a time, and what is made of each call.
+// A lease_manager with its store, one call at a time, and the result of each call.
 template <class Store>
 class owner_of {
 public:
@@ -107,7 +107,7 @@ TEST_CASE("lease_manager: one round to announce itself, then read, renew and tak
     row_leases store;
     owner a(store, "a", 1, 2);
     CHECK(a.told(0) == "renew 1");
-    CHECK(a.told(0) == "renew 1");  // asked again, it says the same
+    CHECK(a.told(0) == "renew 1");  // a repeated query returns the same
     CHECK(a.keeper->on(claimed{}, at(0)) == event_result::stale);
     CHECK(a.go(0) == event_result::applied);
     CHECK(a.told(0) == "wait");
@@ -306,7 +306,7 @@ TEST_CASE("lease_manager: a partition without a free epoch is not taken")
     CHECK(!a.keeper->epoch(0));
     CHECK(a.keeper->exhausted(0));
     CHECK(!a.keeper->exhausted(1));
-    owner z(store, "z", 9, 2);  // not even who had it
+    owner z(store, "z", 9, 2);  // not even the owner in the row gets it
     (void)store.claim(
         {zero, {"z", 9}, waybill::lease::max_epoch, store.list("log", "g")->leases[0].version});
     for (std::int64_t now = 200; now != 210; ++now) z.all(now);
@@ -362,7 +362,7 @@ TEST_CASE("lease_manager: a lease is trusted from before its renewal was asked f
     a.all(5);
     CHECK(a.keeper->trusted(0, at(39)));
     CHECK(!a.keeper->trusted(0, at(40)));  // 5 + 40 - 5
-    // The process sleeps; the answer to what it asked at 15 arrives at 1000.
+    // The process sleeps; the answer to the request at 15 arrives at 1000.
     a.go(15);
     const auto call = *a.keeper->call(at(15));
     a.keeper->on(waybill::perform(store, call, 1.0), at(1'000));
@@ -508,7 +508,7 @@ TEST_CASE("lease_manager: free partitions are taken, and departed owners are rem
     for (std::int64_t now = 0; now != 200; now += 10) {
         auto again = hung;
         again.version = ++n;
-        (void)store.heartbeat(again);  // he is there, and does nothing
+        (void)store.heartbeat(again);  // it is present, and does nothing
         a.all(now);
         if (now == 20) CHECK(a.keeper->held() == 2);
     }
@@ -564,7 +564,7 @@ TEST_CASE("lease_manager: what is won while it stops is given back")
     a.go(5);
     const auto claim = *a.keeper->call(at(5));
     a.keeper->on(waybill::stop_requested{}, at(5));
-    CHECK(a.keeper->call(at(5)) == claim);  // it was asked for, and is answered first
+    CHECK(a.keeper->call(at(5)) == claim);  // a requested claim is completed first
     a.go(5);
     CHECK(!a.keeper->trusted(0, at(5)));
     a.all(5);
@@ -867,7 +867,7 @@ TEST_CASE("lease_manager: who stops within a round goes on renewing until all is
     a.all(5);
     REQUIRE(a.keeper->trusted(0, at(5)));
     REQUIRE(a.told(15) == "renew 3");
-    a.go(15);  // the renewal of the row comes next
+    a.go(15);  // the renewal of the row is next
     a.keeper->on(waybill::stop_requested{}, at(15));
     std::uint64_t calls = 0;
     for (std::int64_t t = 15; t != 300; ++t) {

@@ -159,7 +159,7 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
 
     o.update(t, at(ms(20)));
     o.update(t, at(ms(30)));
-    v = o.view(a);  // nobody has renewed anything; what is his own is his
+    v = o.view(a);  // no owner has renewed; `a` still holds its own lease
     CHECK(v.owners == 1);
     CHECK(v.holders[0] == balance_plan::lease_view::free);
     CHECK(v.holders[3] == 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Machines that run out of memory: at each allocation of a whole life, one run after the other.
+// Machines that run out of memory: at each allocation of a whole run, one run after the other.
 //
-// The exception passes through. Who catches it asks what comes next, as ever: partitions are shared
-// and given back, and each message is settled and reported once.
+// The exception passes through. A caller that catches it queries the next action as usual.
+// Partitions are shared and released, and each message is settled and reported once.
 
 #include <array>
 #include <cstdint>
@@ -76,7 +76,7 @@ class process {
 public:
     process(far_leases& s, const char* name) : store_(s), work(config(name)) {}
 
-    // One step; what it throws is for the one who called.
+    // One step. Its exceptions pass to the caller.
     void step(steady_time now)
     {
         const auto next = work.next(now);
@@ -260,7 +260,7 @@ private:
     event_result step(steady_time t)
     {
         event_result h = event_result::applied;
-        if (answer_) {  // one that could not be told
+        if (answer_) {  // an answer that could not be reported
             h = calls_.on(*answer_, t);
             answer_.reset();
             return h;

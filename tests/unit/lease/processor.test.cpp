@@ -36,7 +36,7 @@ using waybill::testing::memory_leases;
 constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
 steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
 
-// A process: what it was told to do, in order, without the calls to the store.
+// A process: its actions in order, without the calls to the store.
 template <class Store>
 class process_of {
 public:
@@ -175,7 +175,7 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     a.how = partition_lifecycle::batch_result::moved;
     a.run(4, 6);
     CHECK(!a.what().empty());
-    // From 39 on it does not know; the store is slow to answer what it asked for at 12.
+    // From 39 on the lease is not trusted: the answer to the request at 12 arrives at 60.
     const auto call = tests_support::held<waybill::lease_manager::lease_call>(a.work.next(at(12)));
     const auto answer = waybill::perform(store, call, 0.0);
     a.work.on(answer, at(60));
@@ -197,7 +197,7 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     (void)a.work.on(processed{0, 1, partition_lifecycle::batch_result::moved},
                     at(5));  // late: none was asked for
     a.work.on(waybill::partition_lifecycle::woken{0}, at(6));
-    a.how = partition_lifecycle::batch_result::lost;  // the fence has told
+    a.how = partition_lifecycle::batch_result::lost;  // the fence has refused
     a.run(6);
     CHECK(a.what() == "process 0/1 drop 0/1 ");
     CHECK(!a.work.leases().epoch(0));
@@ -241,7 +241,7 @@ TEST_CASE("processor: who is told that he lost what he has opens it again")
     a.run(4);
     a.what();
     a.work.on(waybill::partition_lifecycle::woken{0}, at(5));
-    a.how = partition_lifecycle::batch_result::lost;  // a checkpoint that somebody rewound
+    a.how = partition_lifecycle::batch_result::lost;  // another owner has rewound the checkpoint
     a.run(5);
     CHECK(a.what() == "process 0/1 ");
     a.how = partition_lifecycle::batch_result::drained;
@@ -279,7 +279,7 @@ TEST_CASE(
         CHECK(a.work.last_error(p) == waybill::detail::epochs_used_up());
     CHECK(a.work.last_error(0).kind == fault_kind::permanent);
     CHECK(a.work.last_error(9).ok());
-    a.stored = 5;  // somebody has written a lower one
+    a.stored = 5;  // another owner has written a lower one
     for (std::int64_t now = 80; now != 110; ++now) a.run(now);
     CHECK(a.what().find("process 0/6 ") != std::string::npos);
     CHECK(a.work.last_error(0).ok());
@@ -431,8 +431,8 @@ TEST_CASE(
     CHECK(advance(waybill::position{1, {}}, 2, later) == waybill::advance_outcome::applied);
 }
 
-// The row of a lease is lost, and the store that it guards knows later epochs: each batch is
-// abandoned though nobody else is there.
+// The row of a lease is lost, and the guarded store has later epochs. So each batch loses its
+// ownership although there is no other owner.
 TEST_CASE(
     "processor: an epoch that the store calls stale is raised, whatever has written a later one")
 {

@@ -468,7 +468,7 @@ TEST_CASE("run_partitions: a lease that is lost in a batch rolls the batch back"
     const auto handle = [&](auto& tx, const memory_event& e, const partition_key& key) {
         tx.record(e.body);
         if (e.body != "2" || std::exchange(taken, true)) return;
-        // Another owner takes the lease, and is never heard of again.
+        // Another owner takes the lease and then stops responding.
         const auto table = *f.leases.list("", "billing");
         for (const auto& row : table.leases) {
             if (row.key == key)

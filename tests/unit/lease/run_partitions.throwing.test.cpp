@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // run_partitions with callables that throw: an exception at each call of the log, the store, the
-// leases and the handler, after which a further call goes on.
+// leases and the handler. A further call continues.
 
 #include <doctest/doctest.h>
 

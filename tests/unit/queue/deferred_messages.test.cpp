@@ -218,9 +218,9 @@ TEST_CASE("of a session the lowest number comes first, and alone")
     b.defer({.sequence = 7, .due = wall(1), .session = "s"});
     b.defer({.sequence = 9, .due = wall(2), .session = "other"});
     CHECK(*b.next_due() == wall(2));
-    CHECK(of(b.take(wall(5), {}, 9)) == numbers{9});  // 7 is due, and behind 5
+    CHECK(of(b.take(wall(5), {}, 9)) == numbers{9});  // 7 is due, but after 5
     CHECK(of(b.take(wall(10), {}, 9)) == numbers{5});
-    CHECK(b.take(wall(10), {}, 9).empty());  // 7 waits for what becomes of 5
+    CHECK(b.take(wall(10), {}, 9).empty());  // 7 waits for the outcome of 5
     b.settled(5);
     CHECK(of(b.take(wall(10), {}, 9)) == numbers{7});
 }
@@ -255,7 +255,7 @@ TEST_CASE("an earlier one of a session goes in front of one that is not in hand"
     CHECK(b.take(wall(7), {}, 9).empty());
     CHECK(*b.next_due() == wall(8));
     CHECK(of(b.take(wall(8), {}, 9)) == numbers{3});
-    b.settled(5);  // from behind
+    b.settled(5);  // from the end
     b.settled(3);
     CHECK(b.empty());
 }
@@ -280,7 +280,7 @@ TEST_CASE("partitions stand together, in the order of what is due first")
     CHECK(of(b.take(wall(9), {}, 9, deferral_options::hand_out_order::group_by_partition)) ==
           numbers{in_partition(2, 1), in_partition(2, 0), in_partition(1, 1), in_partition(1, 0),
                   in_partition(0, 9)});
-    // What is handed out is what it would be otherwise.
+    // The messages are the same as without grouping.
     CHECK(of(other.take(wall(9), {}, 2, deferral_options::hand_out_order::group_by_partition)) ==
           numbers{in_partition(2, 1), in_partition(1, 1)});
 }

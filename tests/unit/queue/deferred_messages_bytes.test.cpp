@@ -37,7 +37,7 @@ std::string wrong(std::string_view bytes)
     return b ? "nothing" : describe(b.error());
 }
 
-// What stands behind the version, with the right sum.
+// The bytes after the version, with the right checksum.
 std::string wrong_book(const std::string& bytes)
 {
     return wrong(summed("wbd\1" + bytes));

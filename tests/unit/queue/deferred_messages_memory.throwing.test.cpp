@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a book takes of the heap, and what becomes of it when there is no more: wherever an
-// allocation fails, no entry is lost, added or handed out.
+// The heap memory of deferred_messages. If an allocation fails, no entry is lost, added or handed
+// out.
 
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +60,7 @@ std::uint64_t each_failure(F f)
         left = ~std::uint64_t{0};
         if (!failed) return after;
         CHECK(b == before);
-        // It goes on as the other one would, and lines are in order.
+        // Both continue equally, and the order is kept.
         deferred_messages other = before;
         while (!other.empty()) {
             const auto a = other.take(wall(9), steady_time::highest(), 2);

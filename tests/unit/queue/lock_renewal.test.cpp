@@ -40,7 +40,7 @@ static_assert(validate(lock_renewal::config{.max_duration = 0s})->field ==
               "lock_renewal.max_duration");
 static_assert(validate(lock_renewal::config{.pauses = {.base = 0s}})->field == "backoff.base");
 
-// An answer that never comes must leave time for another try: 2.5 s here, less a base of pauses.
+// A lost answer must leave time for another try: 2.5 s here, less a base of pauses.
 static_assert(validate(lock_renewal::config{.lock = 5s})->field == "lock_renewal.answer_timeout");
 static_assert(validate(lock_renewal::config{.lock = 21s}));
 static_assert(!validate(lock_renewal::config{.lock = 22s}));
@@ -144,7 +144,7 @@ static_assert([] {
     return m.left(at(31s)) == duration(19s) && waits(m, 31s, 40s);
 }());
 
-// An answer that never comes has failed after its time; then there is a pause, and another one.
+// A lost answer counts as failed after its timeout. Then there is a pause, and another try.
 static_assert(waits(asked(30s), 39s, 40s));
 static_assert(waits(asked(30s), 40s, 41s));
 static_assert(renews(asked(30s), 41s, 2));
@@ -180,7 +180,7 @@ static_assert([] {
     return good && waits(m, 56s, 58s);
 }());
 static_assert([] {
-    lock_renewal m = asked(30s);  // what the server asks for is kept, up to the cap
+    lock_renewal m = asked(30s);  // the pause that the server requests is kept, up to the cap
     m.on(lock_renewal::renewal_failed{1, fault_kind::transient, 0.5, 5s}, at(31s));
     bool good = waits(m, 31s, 36s);
     m.on(lock_renewal::renewal_started{2}, at(55s));
@@ -198,7 +198,7 @@ static_assert([] {
     return waits(m, 61s, 62s);
 }());
 
-// What was not asked for, or is answered already, is no news.
+// An answer without a request, or a second answer, changes nothing.
 static_assert([] {
     lock_renewal m = taken();
     bool late = m.on(lock_renewal::lock_renewed{}, at(20s)) == event_result::stale;
@@ -242,7 +242,7 @@ static_assert([] {
            m == asked(30s);
 }());
 
-// Lost is lost at once, whoever finds out.
+// A lost lock ends at once, by any event that reports it.
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::renewal_failed{1, fault_kind::ownership_lost}, at(31s));
@@ -276,14 +276,14 @@ static_assert([] {
            m.on(lock_renewal::lock_released{}, at(46s)) == event_result::stale;
 }());
 
-// Without a limit it goes on to the end of time.
+// Without a limit it continues to the end of time.
 static_assert([] {
     lock_renewal m({.lock = duration::highest()});
     m.on(lock_renewal::lock_taken{}, at(1h));
     return !m.ended(at(duration::highest() - 1s)) && m.ended(steady_time::highest()).has_value();
 }());
 
-// What a broker says in the past, of a clock that is not ours, is a lock that has run out.
+// A lock end in the past, by the broker's clock, is an expired lock.
 static_assert([] {
     lock_renewal m(plain);
     m.on(lock_renewal::lock_taken{duration(-1s)}, at(0s));

@@ -121,7 +121,7 @@ TEST_CASE(
     pair(in, 3, fault_kind::none, s(5));
     CHECK(in.breaker().state(s(5)) == circuit_breaker::circuit_state::closed);
     CHECK(in.next(s(5)) ==
-          action(receive_planner::take_due_pairs{4, 4}));  // then as many as it can
+          action(receive_planner::take_due_pairs{4, 4}));  // then as many as possible
     in.on(pairs_taken{4}, s(5));
     for (std::uint64_t n = 4; n != 8; ++n) pair(in, n, fault_kind::none, s(5));
     in.on(pairs_taken{}, s(5));
@@ -172,7 +172,7 @@ TEST_CASE("receive_planner: an opening circuit breaker returns the work that has
     CHECK(in.on(original_fetched{2}, s(0)) == event_result::stale);
     in.on(message_settled{2}, s(0));
 
-    // What is with its handler is settled as it ends. The circuit breaker has heard enough.
+    // Messages at their handler are settled when it ends. The circuit breaker has enough results.
     CHECK(in.on(work_done{1}, s(1)) == event_result::applied);
     CHECK(in.next(s(1)) ==
           action(receive_planner::settle_original{1, receive_planner::settle_as::complete}));
@@ -300,7 +300,7 @@ TEST_CASE("receive_planner: looks for pairs when the next is due, or was schedul
     in.on(pairs_taken{}, s(7));
     CHECK(in.next(s(36)) == action(receive_planner::receive{0, 4}));
     CHECK(in.next(s(37)) == action(receive_planner::take_due_pairs{0, 4}));
-    in.on(pairs_taken{0, s(37)}, s(37));  // due, and nobody got it: no busy loop
+    in.on(pairs_taken{0, s(37)}, s(37));  // due, and no consumer got it: no busy loop
     CHECK(in.next(s(37)) == action(receive_planner::receive{0, 4}));
     in.on(pairs_taken{0, s(99), fault_kind::infrastructure}, s(37));
     in.on(messages_received{0, fault_kind::infrastructure}, s(37));

@@ -29,10 +29,10 @@ struct simulation {
     receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_steps = 1}}};
     std::map<std::uint64_t, deferred_messages::taken> pairs{};
     std::map<std::uint64_t, bool> at_broker{};
-    std::map<std::uint64_t, int> fails{};      // so many times each, and then it works
+    std::map<std::uint64_t, int> fails{};      // failures of each, before it succeeds
     std::string log{};
     duration passed{};
-    bool again = true;       // what fails is deferred again
+    bool again = true;       // failed messages are deferred again
     duration handling = {};  // for how long a handler works
 
     [[nodiscard]] steady_time now() const { return steady_time::at(1h) + passed; }

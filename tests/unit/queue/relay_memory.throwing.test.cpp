@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Each allocation of a relay in turn fails, alone or with all that follow until the caller catches.
-// A further call sends what is left: no row is lost, and none is marked before it has arrived.
+// Each allocation of a relay fails in turn, alone or with all later ones until the caller catches.
+// A further call sends the rest. No row is lost, and none is marked before it has arrived.
 
 #include <cstdint>
 #include <new>

@@ -99,7 +99,7 @@ TEST_CASE("a message with a lock of its own is renewed in time, and a lock that 
         CHECK(!lock.keep());
         return fault{fault_kind::transient, "late"};
     };
-    // With the lock of the policy, the first renewal would come at 60 s.
+    // With the lock of the policy, the first renewal would be at 60 s.
     queue_report r;
     waybill::run_queue(queue, handle, {.lock = 120s}, waybill::time_limited(env, 39s), r);
     CHECK(r.renewals == 2);

@@ -39,7 +39,7 @@ static_assert(scheduled_id::parse("a:3 ") == scheduled_id{"a:3 ", 0});
 static_assert(scheduled_id::parse("a:-3") == scheduled_id{"a:-3", 0});
 static_assert(scheduled_id::parse("a3") == scheduled_id{"a3", 0});
 
-// The attempt that travels with the message says what its id is.
+// The attempt in the message determines its id.
 static_assert(scheduled_id::original_of("order-7:3", 3) == "order-7");
 static_assert(scheduled_id::original_of("a:7", 0) == "a:7");
 static_assert(scheduled_id::original_of("a:7:3", 3) == "a:7");
@@ -51,7 +51,7 @@ static_assert(name(scheduled_id::error::code::no_id) == "no_id");
 static_assert(name(scheduled_id::error::code::bad_mark) == "bad_mark");
 static_assert(name(static_cast<scheduled_id::error::code>(9)) == "?");
 
-// Takes what it has not seen, and says nothing of what it drops.
+// Accepts new ids, and drops repeated ones without a report.
 struct broker {
     std::set<std::string> seen{};
     std::vector<std::string> queue{};
@@ -139,7 +139,7 @@ TEST_CASE("a crash between sending the clone and completing the original sends i
     same.send("order-7");
     same.send("order-7");
     CHECK(same.queue.size() == 1);
-    // Cut to what fits, those of two messages are one.
+    // If ids are cut to the maximum, those of two messages are equal.
     broker cut;
     const std::string shared(127, 'x');
     cut.send((shared + "a:1").substr(0, 128));

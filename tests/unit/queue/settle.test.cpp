@@ -63,7 +63,7 @@ static_assert(after(1, fault_kind::ownership_lost) ==
               settlement(waybill::let_lock_expire{let_lock_expire::cause::lock_lost}));
 static_assert(after(1, fault_kind::cancelled) == settlement(waybill::abandon{false}));
 
-// What is transient goes through the levels: two at once, ten seconds, two at once, twenty, two.
+// Transient faults go through the levels: two at once, ten seconds, two at once, twenty, two.
 static_assert(after(0, fault_kind::transient) == after(1, fault_kind::transient));
 static_assert(after(1, fault_kind::transient) == settlement(waybill::abandon{}));
 static_assert(after(2, fault_kind::transient) == settlement(waybill::abandon{}));
@@ -80,7 +80,7 @@ static_assert(after(9, fault_kind::transient) ==
 static_assert(settle(queue, {.count = 1, .tries = 6}, fault_kind::transient, 0.5, now) ==
               settlement(waybill::defer{now + duration::seconds(20)}));
 
-// The last delivery is parked by us, with the reason, whatever failed; but for what has worked.
+// The last delivery is dead-lettered with the reason, for any fault. A success is not.
 constexpr settle_policy few = [] {
     settle_policy p = queue;
     p.max_deliveries = 2;
@@ -107,7 +107,7 @@ static_assert(after(2, fault_kind::cancelled, copies) == settlement(waybill::def
 static_assert(settle(copies, {.count = 2, .tries = 3}, fault_kind::transient, 0.5, now) ==
               settlement(waybill::defer{now + duration::seconds(10)}));
 
-// Nor is there one where what is given back without a failure does not count.
+// Nor is there one if a return without a failure does not count.
 constexpr settle_policy released = [] {
     settle_policy p = few;
     p.release_counts = false;
@@ -116,7 +116,7 @@ constexpr settle_policy released = [] {
 static_assert(after(2, fault_kind::infrastructure, released) ==
               settlement(waybill::abandon{false}));
 static_assert(after(2, fault_kind::cancelled, released) == settlement(waybill::abandon{false}));
-// But a pause, where one can be had without being counted, comes before giving it back at once.
+// But a pause that does not count is better than a return at once.
 constexpr settle_policy released_copies(settle_policy::when_down w, bool can_defer = true)
 {
     settle_policy p = released;
@@ -173,7 +173,7 @@ static_assert(after(3, fault_kind::transient, [] {
                   return p;
               }()) == settlement(waybill::defer{now + duration::seconds(4)}));
 
-// A server's own "come back after" is kept to.
+// A server's retry_after is kept.
 static_assert(settle(queue, {.count = 1}, fault_kind::transient, 0.5, now, duration::seconds(77)) ==
               settlement(waybill::defer{now + duration::seconds(77)}));
 
@@ -193,7 +193,7 @@ static_assert(after(waybill::detail::highest_size, fault_kind::transient, endles
               parked(dead_letter_message::cause::exhausted, fault_kind::transient,
                      waybill::detail::highest_size, 9));
 
-// Too late, or nearly so: nothing is said but success.
+// Too late, or nearly so: only a success is settled.
 constexpr bool only_success_is_told(duration left, let_lock_expire::cause why)
 {
     for (const fault_kind how : all_faults) {
@@ -213,8 +213,8 @@ static_assert(only_success_is_told(duration::seconds(1), let_lock_expire::cause:
 static_assert(!only_success_is_told(duration::nanoseconds(1'000'000'001),
                                     let_lock_expire::cause::lock_short));
 
-// Whatever the policy is, no message is given back on its last delivery where that counts: the
-// broker would park it. And none is lost: what has not worked is never completed.
+// For any policy, no message is returned on its last delivery if that counts: the broker would
+// dead-letter it. And none is lost: only a success is completed.
 TEST_CASE("settle: every policy, every fault, every delivery")
 {
     std::uint64_t cases = 0;
@@ -312,7 +312,7 @@ TEST_CASE("settle: the default policy retries for a day, with a lock of 90 secon
                               duration::seconds(90)) > duration::seconds(180));
 }
 
-// The levels that the policy promises fit into the deliveries of the queue.
+// The levels of a policy fit into the deliveries of the queue.
 constexpr settle_policy tries_of(std::uint32_t immediate, std::uint32_t delayed, std::uint64_t deliveries,
                                  bool renews = false)
 {

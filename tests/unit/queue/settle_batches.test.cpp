@@ -94,7 +94,8 @@ TEST_CASE("settle_batches: the call with the least time left comes first")
     CHECK(m.next(at(0)) == call(settle_batches::settle_kind::complete, {0}, 2));
     m.on(batch_started{2, {0}}, at(0));
     CHECK(m.next(at(0)) == action(waybill::idle{}));
-    CHECK(m.next(at(100)) == action(waybill::idle{}));  // all locks are over, the answers say more
+    // all locks have expired, and the answers decide
+    CHECK(m.next(at(100)) == action(waybill::idle{}));
     m.on(batch_settled{0, {1}}, at(100));
     CHECK(m.next(at(100)) == said(1, settle_batches::settle_outcome::done, fault_kind::none, 1,
                                   settle_batches::settle_kind::dead_letter));
@@ -263,7 +264,7 @@ TEST_CASE("settle_batches: a time for a call that is less than none reads as non
     m.on(decided{settle_batches::settle_kind::complete, duration::seconds(10)}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(10)}));
     CHECK(m.next(at(10)) == call(settle_batches::settle_kind::complete, {0}));
-    // A clock that goes back.
+    // A clock that jumps back.
     settle_batches back;
     back.on(decided{settle_batches::settle_kind::complete, duration::seconds(-50)}, at(100));
     CHECK(back.next(at(90)) == call(settle_batches::settle_kind::complete, {0}));

@@ -55,7 +55,7 @@ static_assert(pause(plain, 1, 0.0, 1h) == duration(30s));
 static_assert(pause(full, 1, 0.0, -5s) == duration{});
 static_assert(pause(full, 1, 0.0, duration::lowest()) == duration{});
 
-// Or what is said for hints, where that is more than the cap. Pauses of our own stay under the cap.
+// Or the limit for hints, if it is above the cap. The library's own pauses stay within the cap.
 constexpr backoff patient{
     .base = 1s, .cap = 30s, .spread = backoff::jitter::none, .highest_hint = 10min};
 static_assert(pause(patient, 1, 0.0, 5min) == duration(5min));
@@ -108,7 +108,7 @@ static_assert(pause({.base = 2s, .cap = 1s, .spread = backoff::jitter::decorrela
               duration(1s));
 static_assert(pause({.base = -2s, .cap = 1s, .spread = backoff::jitter::decorrelated}, 2, {},
                     0.5) == duration{});
-// Where the pause before is not known, it is what draws in the middle would have made it.
+// Without the previous pause, the one of median random numbers is used.
 static_assert(pause(apart, 0, 0.5) == duration(2s) && pause(apart, 1, 0.5) == duration(2s));
 static_assert(pause(apart, 2, 0.5) == pause(apart, 2, 2s, 0.5));
 static_assert(pause(apart, 3, 0.5) == pause(apart, 3, pause(apart, 2, 2s, 0.5), 0.5));
@@ -193,7 +193,7 @@ static_assert(validate(backoff{.step = -1s})->value == 1'000'000'000U);
 TEST_CASE("backoff: never negative, never over the cap, never less for a later retry")
 {
     const std::int64_t odd =
-        (std::int64_t{1} << 53) + 3;  // which no double can tell from its neighbour
+        (std::int64_t{1} << 53) + 3;  // a double cannot represent it
     for (const duration base :
          {duration(1ns), duration(1ms), duration::nanoseconds(odd), duration::highest()}) {
         for (const duration cap :

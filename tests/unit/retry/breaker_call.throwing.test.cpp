@@ -125,7 +125,7 @@ TEST_CASE("circuit_breaker::call ends if no call can ever pass")
     (void)small.try_acquire(second.now());
     CHECK(small.call(second, never).ok());
     CHECK(second.slept() == duration(10s));
-    // With a clock that stands still, too.
+    // Also with a clock that stands still.
     support::environment_of still{steady_time{}, support::no_sleep, [] { return 0.5; }};
     circuit_breaker stopped(three_in_a_row);
     for (int i = 0; i != 3; ++i) (void)stopped.call(still, [] { return infrastructure(""); });

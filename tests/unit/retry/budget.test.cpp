@@ -24,7 +24,7 @@ static_assert([] {  // by default nothing is counted
     return t == retry_token_bucket() && t.left() == retry_budget::uncounted;
 }());
 
-static_assert([] {  // so many, and one back for so many successes
+static_assert([] {  // all tokens, and one back for each group of successes
     retry_token_bucket t{{.tokens = 2, .successes = 3}};
     const bool both = t.spend() && t.spend();
     const bool third = t.spend();
@@ -43,7 +43,7 @@ static_assert([] {  // never more than there were, and successes are not saved u
     return full && t.left() == 0;
 }());
 
-static_assert([] {  // none at all is none for ever
+static_assert([] {  // no tokens: none at any time
     retry_token_bucket t{{.tokens = 0, .successes = 1}};
     t.succeeded();
     return t.left() == 0 && !t.spend();
@@ -77,7 +77,7 @@ static_assert([] {
     return spent && seen && t.left() == 0;
 }());
 
-static_assert([] {  // what is full saves nothing up, and the first time that is told gives nothing
+static_assert([] {  // a full bucket saves nothing, and the first time adds nothing
     retry_token_bucket t{by_time};
     const bool all = t.spend() && t.spend() && t.spend() && t.left(at(5'000)) == 0;
     t.succeeded(at(5'000));
@@ -87,7 +87,7 @@ static_assert([] {  // what is full saves nothing up, and the first time that is
     return all && later && one && full.left(at(60'099)) == 2 && full.left(at(60'100)) == 3;
 }());
 
-static_assert([] {  // a clock that goes back, or to and fro, gives nothing
+static_assert([] {  // a clock that jumps back, or to and fro, adds nothing
     retry_token_bucket t{by_time};
     bool ok = t.spend(at(1'000)) && t.spend(at(1'000)) && t.spend(at(1'000));
     for (int i = 0; i != 50; ++i) ok = ok && !t.spend(at(0)) && !t.spend(at(1'050));

@@ -51,7 +51,8 @@ static_assert(name(circuit_breaker::circuit_state::half_open) == "half_open" &&
 static_assert(name(circuit_breaker::circuit_state::forced_open) == "forced_open" &&
               name(static_cast<circuit_breaker::circuit_state>(9)) == "?");
 
-// It shuts, and says when to come again; then one may find out, then two, then four, then all.
+// It opens, and reports the time of the next probe. Then one probe may pass, then two, then four,
+// then all.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(1));
     if (v.state(s(1)) != circuit_breaker::circuit_state::open || v.next_change(s(1)) != s(6))
@@ -92,7 +93,7 @@ static_assert([] {
     return v.next_change(s(at)) == s(at + 5);
 }());
 
-// What was given before the state changed says nothing after it, neither good nor bad.
+// Results of an earlier state have no effect, neither good nor bad.
 static_assert([] {
     circuit_breaker_of<8> v(quick);
     const auto early = v.try_acquire(s(0));
@@ -129,7 +130,7 @@ static_assert([] {
     return true;
 }());
 
-// The place of one that is back is another's then, and they are still told apart.
+// The place of a returned permit is used again, and the two permits stay different.
 static_assert([] {
     circuit_breaker_of<1> v(quick);
     const auto p = v.try_acquire(s(0));
@@ -140,8 +141,7 @@ static_assert([] {
            v.record(*q, fault_kind::none, s(0)) == event_result::applied;
 }());
 
-// A probe that is never heard of again is a failed one at its deadline, whoever asks and
-// when.
+// A probe without a result fails at its deadline, at any query after it.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));
     const auto p = v.try_acquire(s(5));
@@ -166,7 +166,7 @@ static_assert([] {
            v.next_change(s(62)) == s(67) && v.next_change(s(60)) == s(62);
 }());
 
-// Only what tells of the surroundings counts.
+// Only faults of the surroundings count.
 constexpr circuit_breaker::circuit_state after_ten(fault_kind how, bool transient_counts = false)
 {
     circuit_breaker_of<8> v({.minimum_throughput = 10, .transient_counts = transient_counts});
@@ -181,7 +181,7 @@ static_assert(after_ten(fault_kind::ownership_lost) == circuit_breaker::circuit_
 static_assert(after_ten(fault_kind::transient) == circuit_breaker::circuit_state::closed);
 static_assert(after_ten(fault_kind::transient, true) == circuit_breaker::circuit_state::open);
 
-// A probe that was cancelled has found out nothing: another one goes in its place.
+// A cancelled probe has no result: another one replaces it.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));
     for (const fault_kind how : {fault_kind::cancelled, fault_kind::ownership_lost}) {
@@ -189,7 +189,7 @@ static_assert([] {
         if (v.state(s(5)) != circuit_breaker::circuit_state::half_open || v.room(s(5)) != 1)
             return false;
     }
-    call(v, fault_kind::permanent, s(5));  // it was answered
+    call(v, fault_kind::permanent, s(5));  // the service has replied
     return v.room(s(5)) == 2;
 }());
 
@@ -206,7 +206,7 @@ static_assert([] {
     return v.state(s(0)) == circuit_breaker::circuit_state::open &&
            old.state(s(31)) == circuit_breaker::circuit_state::closed;
 }());
-static_assert([] {  // 55 of 100 are 0.55, whatever a double makes of it
+static_assert([] {  // 55 of 100 are 0.55, in spite of rounding
     circuit_breaker_of<8> v({.failure_ratio = 0.55,
                              .minimum_throughput = 100,
                              .consecutive_failures = circuit_breaker::config::never});
@@ -224,7 +224,7 @@ static_assert([] {
     for (const int hour : {0, 3'600, 7'200}) {
         if (v.state(s(hour)) != circuit_breaker::circuit_state::closed) return false;
         call(v, fault_kind::infrastructure, s(hour));
-        if (hour == 0) call(v, fault_kind::cancelled, s(hour));  // says nothing
+        if (hour == 0) call(v, fault_kind::cancelled, s(hour));  // no information
     }
     if (v.state(s(7'200)) != circuit_breaker::circuit_state::open) return false;
     circuit_breaker_of<8> w(
@@ -234,8 +234,8 @@ static_assert([] {
     return w.state(s(0)) == circuit_breaker::circuit_state::closed;
 }());
 
-// Held open all may pass, more than it has permits, and nothing counts; held shut none. Let go,
-// what was held open flows, and what was held shut is probed.
+// Forced closed, all calls may pass, more than it has permits, and nothing counts. Forced open,
+// none may. After the release, a forced-closed one is closed, and a forced-open one is half open.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));
     v.force_closed(s(0));
@@ -260,7 +260,7 @@ static_assert([] {
     return v.state(s(10'000)) == circuit_breaker::circuit_state::half_open &&
            v.room(s(10'000)) == 1;
 }());
-static_assert([] {  // who holds twice, or lets go of what nobody holds, changes nothing
+static_assert([] {  // a repeated force, or a release without a force, changes nothing
     circuit_breaker_of<8> v = shut_at(s(0));
     circuit_breaker_of<8> before = v;
     v.release_force(s(0));
@@ -271,7 +271,7 @@ static_assert([] {  // who holds twice, or lets go of what nobody holds, changes
     return v == before && v.generation(s(1)) == 3;
 }());
 
-// A clock that goes back stands still.
+// A clock that jumps back counts as standing still.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(100));
     if (v.state(s(0)) != circuit_breaker::circuit_state::open || v.try_acquire(s(0)) ||
@@ -284,8 +284,8 @@ static_assert([] {
            v.try_acquire(s(1))->deadline == s(165);
 }());
 
-// One that jumps ahead finds what it would have found on the way: the permit was lost long ago, and
-// the pause that followed is over.
+// After a jump ahead, the state equals that with intermediate times: the permit was lost long ago,
+// and the following pause is over.
 static_assert([] {
     circuit_breaker_of<8> v(quick);
     (void)v.try_acquire(s(0));
@@ -298,7 +298,7 @@ static_assert([] {
     return v == w && v.state(s(1'000'000)) == circuit_breaker::circuit_state::half_open;
 }());
 
-// Nothing wraps, whatever the options and the clock are.
+// No overflow, for any options and clock.
 static_assert([] {
     for (const steady_time at : {steady_time::lowest(), s(0), steady_time::highest()}) {
         for (const duration d : {duration::lowest(), duration{}, duration::nanoseconds(1), duration::highest()}) {
@@ -344,8 +344,7 @@ TEST_CASE("circuit breaker: the default shuts after 50 failures in a row, or a t
     CHECK(failures_until_shut(11) == 10'000);  // fewer than a tenth
 }
 
-// It suspects the surroundings while it does not flow, and when the last that said anything said
-// so, as long as that is not too long ago.
+// It suspects an outage while it is not closed, and after a recent fault of the surroundings.
 static_assert([] {
     circuit_breaker_of<8> v(circuit_breaker::config{});
     if (v.suspects_outage(s(0))) return false;

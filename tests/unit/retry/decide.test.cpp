@@ -42,7 +42,7 @@ static_assert(after(1, fault_kind::infrastructure) == retry_action(waybill::retr
 static_assert(after(4, fault_kind::infrastructure) ==
               retry_action(waybill::give_up{fault_kind::infrastructure}));
 
-// What no retry can change, and what needs none.
+// Faults that no retry can change, and success.
 static_assert(after(1, fault_kind::permanent) ==
               retry_action(waybill::give_up{fault_kind::permanent}));
 static_assert(after(1, fault_kind::ownership_lost) ==
@@ -51,7 +51,7 @@ static_assert(after(1, fault_kind::cancelled) ==
               retry_action(waybill::give_up{fault_kind::cancelled}));
 static_assert(after(1, fault_kind::none) == retry_action(waybill::give_up{fault_kind::none}));
 
-// A server that names a time is heard, though the policy would try at once; within the cap.
+// A server's retry_after counts, even if the policy would retry at once; within the cap.
 static_assert(after(1, fault_kind::transient, 5s) ==
               retry_action(waybill::wait_until{now + duration(5s)}));
 static_assert(after(1, fault_kind::transient, 1h) ==

@@ -39,7 +39,7 @@ static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960, .time_
 static_assert(time_until_dead_letter({.lock = 60s, .time_to_live = 10min}) ==
               delivery_terms::lifetime{10min});
 
-// What is given back sooner does not last as long; what is kept longer than the lock is lost then.
+// An earlier return shortens the time. A message kept longer than its lock loses the lock.
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, 1s) ==
               delivery_terms::lifetime{10s});
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, {}) ==

@@ -62,8 +62,7 @@ static_assert(after(1, fault_kind::ownership_lost) == over(fault_kind::ownership
 static_assert(after(1, fault_kind::none) == over(fault_kind::none));
 static_assert(after(3, fault_kind::infrastructure) == back_after(10s));
 
-// A server that names a time is heard: the message is put back, and the round goes on after
-// it.
+// A server's retry_after counts: the message is deferred, and the levels continue after it.
 static_assert(after(1, fault_kind::transient, 25s) == back_after(25s));
 static_assert(after(1, fault_kind::transient, 5s) == back_after(10s));
 static_assert(after(2, fault_kind::transient, 2h) == back_after(1h));

@@ -23,7 +23,7 @@ constexpr steady_time s(std::int64_t n)
     return steady_time::at(duration::seconds(n));
 }
 
-// The one that is due next stands in front, whichever comes back.
+// The permit with the earliest deadline is first, for any order of results.
 static_assert([] {
     permits<3> out;
     if (out.size() != 0 || out.full() || out.next_deadline() != steady_time::highest()) return false;
@@ -39,7 +39,7 @@ static_assert([] {
     return !out.has(c) && out.size() == 1 && out.next_deadline() == s(4);
 }());
 
-// Those that are void stay void when their places are given again, and numbers never come again.
+// Void permits stay void when their places are used again, and numbers never repeat.
 static_assert([] {
     permits<2> out;
     const circuit_breaker::permit a = out.issue(1, s(1));

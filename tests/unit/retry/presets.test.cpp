@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// They become what is wanted, and are yours to change.
+// Presets convert to the needed type, and can be changed.
 constexpr call_policy kafka = retry_presets::kafka_producer();
 static_assert(kafka.time_limit == duration(2min) && kafka.retry.max_attempts == 2'147'483'648U);
 constexpr retry_policy azure = retry_presets::azure_http().value.retry;
@@ -52,7 +52,7 @@ static_assert([] {
            last == retry_action(wait_until{steady_time::at(30s)});
 }());
 
-// They stand for the plain value wherever that is decided by.
+// A preset can be passed to `decide` instead of the plain value.
 static_assert(decide(retry_presets::nservicebus(), 6, fault_kind::transient, 0.5, {}) ==
               retry_action(wait_until{steady_time::at(10s)}));
 static_assert(waybill::decide(retry_presets::nservicebus(), 3, fault_kind::transient, 0.5, {},

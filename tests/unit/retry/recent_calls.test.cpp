@@ -20,7 +20,7 @@ constexpr steady_time s(std::int64_t n)
     return steady_time::at(duration::seconds(n));
 }
 
-// What it has noted, told this time.
+// True if it has these counts at this time.
 constexpr bool holds(recent_calls r, steady_time at, std::uint64_t calls, std::uint64_t failed)
 {
     r.advance_to(at);
@@ -37,7 +37,7 @@ static_assert([] {
            holds(r, s(1'000'000), 0, 0) && holds(r, steady_time::highest(), 0, 0);
 }());
 
-// The grid is that of the clock, before its zero as well, and told on the way it is the same.
+// The grid is that of the clock, also before its zero. Intermediate times do not change it.
 static_assert([] {
     recent_calls r(10s);
     r.record(true, s(-3) - 1ns);

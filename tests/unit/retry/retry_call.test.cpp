@@ -35,7 +35,7 @@ struct simulation {
     duration a_call = 10ms;
     std::vector<steady_time> called{};
     std::vector<steady_time> woken{};
-    std::uint32_t fails = 0;  // so many calls do
+    std::uint32_t fails = 0;  // failures before the first success
 
     fault call()
     {
@@ -267,14 +267,14 @@ TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing c
     };
     CHECK(retry_call(four, call, environment_of{at(0s), no_sleep, half}).tries == 4);
     CHECK(calls == 4);
-    // Time that was slept counts, whatever the clock says.
+    // Time spent in sleeps counts, for any clock.
     const call_report r =
         retry_call({.retry = {.max_attempts = 99, .pauses = four.retry.pauses}, .time_limit = 10s},
                    call, environment_of{at(0s), no_sleep, half});
     CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 4);
     CHECK(r.elapsed == duration(7s));
-    // Nor does one that goes back hold it up.
+    // A clock that jumps back does not extend it.
     std::int64_t t = 1'000;
     const auto back = [&] { return at(duration::seconds(--t)); };
     CHECK(retry_call(four, call, environment_of{back, no_sleep, half}).tries == 4);

@@ -43,7 +43,7 @@ static_assert(name(static_cast<retry_loop::retry_outcome>(9)) == "?");
 
 static_assert(std::is_trivially_copyable_v<retry_loop>);  // nothing is allocated
 
-static_assert([] {  // it goes, waits, goes, and gives up
+static_assert([] {  // it calls, waits, calls, and gives up
     retry_loop a(three, at(0s));
     bool ok = a.next(at(0s)) == go && a.next(at(0s)) == go;
     ok = ok && a.on(failing, at(0s)) == event_result::applied && a.attempts() == 1;
@@ -69,7 +69,7 @@ static_assert([] {  // success, and that is that
     return done && late && a == then && a.attempts() == 2 && a.kind() == fault_kind::none;
 }());
 
-static_assert([] {  // what no retry can change; and nothing changes that
+static_assert([] {  // a fault that no retry can change; no event changes that
     bool ok = true;
     for (const fault_kind how :
          {fault_kind::permanent, fault_kind::ownership_lost, fault_kind::cancelled}) {
@@ -143,7 +143,7 @@ static_assert([] {  // a slow call uses the time up as well; but if it works, it
     return goes && works && a.outcome() == retry_loop::retry_outcome::time_limit;
 }());
 
-static_assert([] {  // who overslept is told that it is over, and tells of no other try
+static_assert([] {  // after the time limit has passed in a sleep, there is no further try
     call_policy p = three;
     p.retry.pauses.base = 10s;
     p.time_limit = 1min;
@@ -170,7 +170,8 @@ static_assert([] {  // not even the first try begins too late, and that is not t
     return ok && endless.next(steady_time::highest()) == go;
 }());
 
-static_assert([] {  // a clock that goes back does not end it, nor does the end of time wrap
+// a clock that jumps back does not end it, and the end of time does not overflow
+static_assert([] {
     call_policy p = three;
     p.time_limit = 1h;
     retry_loop a(p, at(0s));
@@ -193,7 +194,7 @@ static_assert([] {  // a server's hint, within bounds
     return obeyed && a.next(at(20s)) == wait_until(80s);
 }());
 
-static_assert([] {  // decorrelated jitter goes by the pause before
+static_assert([] {  // decorrelated jitter uses the previous pause
     retry_loop a(
         {.retry = {.max_attempts = 9,
                    .pauses = {.base = 1s, .cap = 1min, .spread = backoff::jitter::decorrelated}}},
@@ -217,7 +218,7 @@ static_assert(validate(call_policy{.retry = {.max_attempts = 0}})->field == "ret
 static_assert(detail::tries_for_retries(0) == 1 && detail::tries_for_retries(3) == 4);
 static_assert(detail::tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
 
-// They begin at a time, so it is told when they are made.
+// A loop begins at a time, so its creation takes one.
 TEST_CASE("attempts: made of a policy that passes its check, and of no other")
 {
     CHECK(*make<retry_loop>(three, at(5s)) == retry_loop(three, at(5s)));

@@ -41,7 +41,7 @@ static_assert(
 static_assert(!std::is_constructible_v<shared_budget, const retry_token_bucket&>);
 static_assert(std::is_trivially_copyable_v<shared_budget>);
 
-// One that says that it can be taken from though it is const.
+// A budget with a const `spend`.
 struct constant {
     bool spend(steady_time) const { return true; }
     void succeeded(steady_time) const {}

@@ -105,7 +105,7 @@ TEST_CASE("activation: the last instance goes when none was needed for the whole
     REQUIRE(d.until);
     CHECK(*d.until >= at(500));
     CHECK(l.step({level("work", 0)}, at(499)).verdict == verdict::held);
-    // However it is counted, 300 s behind the first decision that saw none needed it goes.
+    // By any count, it goes 300 s after the first decision without a need.
     CHECK(l.step({level("work", 0)}, at(600)).to == 0);
     CHECK(l.step({level("work", 0)}, at(601)).verdict == verdict::steady);
     CHECK(l.step({level("work", 6)}, at(602)).to == 1);

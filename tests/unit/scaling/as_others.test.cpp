@@ -63,8 +63,8 @@ std::int64_t seconds_to_zero(const policy& p, std::uint64_t instances, std::int6
 }
 
 // Knative: https://knative.dev/docs/serving/autoscaling/kpa-specific/. A stable window of 60 s and
-// a panic window of 6 s; panic where twice of what there is would be needed, and for as long as a
-// stable window none goes.
+// a panic window of 6 s. It panics if twice the instances would be needed. During a stable window
+// after that, none is removed.
 policy two_windows()
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
@@ -266,7 +266,7 @@ TEST_CASE("as Google: only out, off, and young instances")
     p.allow.down = false;
     CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).to == 20);
     CHECK(decide(p, readings{level("work", 1)}, {}, 10, at(0)).why == reason::disabled);
-    p.allow = {false, false};  // and still tells what it would do
+    p.allow = {false, false};  // the decision still has the wanted number
     CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).to == 10);
     CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).desired == 20);
     p.allow = {true, true};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is wrong with a policy is named: where, what should be there, what is.
+// The error of a policy has the path, the expected value and the found value.
 
 #include <cstdint>
 #include <limits>
@@ -155,7 +155,7 @@ TEST_CASE("check: a table tells the threshold of as few instances as there may b
 
 TEST_CASE("check: the first instance can be asked for where there is none")
 {
-    // Of none there is no share: this would be unknown, and wake nobody, for ever.
+    // No instances have no share: this would be unknown, and never wake.
     const auto wakes = [](sc::threshold t, std::uint64_t lowest) {
         return wrong([&](policy& p) {
             p.instances = {lowest, 10};
@@ -244,7 +244,7 @@ TEST_CASE("check: thresholds that are not in order flap, and are found")
               q.down = sc::mean("mails") < 50;
               q.bands.up = {{sc::mean("mails") > 30, {}}};
           }) == "/down/below");
-    // Less of what is free asks for more.
+    // Fewer free resources need more instances.
     CHECK(wrong([](policy& q) {
               q.up = sc::mean("free") < 10;
               q.down = sc::mean("free") > 5;

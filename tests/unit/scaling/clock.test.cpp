@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Clocks that go backwards, and times at the ends of what can be told: what was not long ago is not
-// long ago after a clock was set back, either. It holds, and nothing wraps around.
+// Clocks that jump back, and times at the ends of the range. After a clock was set back, earlier
+// changes do not become recent or old by it. Decisions hold, and nothing overflows.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Commands and their answers: late, twice, lost, for something that was never asked.
+// Commands and their results: late, twice, lost, or without a command.
 
 #include <cstdint>
 #include <optional>
@@ -49,7 +49,7 @@ state with_one_out()
 
 }  // namespace
 
-// Whoever executes them can tell which to leave.
+// The executor can decide which commands to drop.
 static_assert(admit({1, 5, 6}, 0, 5) == admission::fresh);
 static_assert(admit({1, 5, 6}, 1, 5) == admission::duplicate);
 static_assert(admit({1, 5, 6}, 1, 6) == admission::duplicate);
@@ -94,7 +94,7 @@ TEST_CASE("command: patience has an end, and then there is a new one")
     REQUIRE(d.command);
     CHECK(d.command->id == 2);
     s.on(d);
-    // The answer to the first comes now, and changes nothing.
+    // The result of the first command arrives late, and changes nothing.
     const state before = s;
     CHECK(s.on(sc::applied{1}, at(61)) == command_result::stale);
     CHECK(s.on(sc::failed{1}, at(61)) == command_result::stale);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A while of quiet behind each change that was applied, for each direction.
+// A cooldown after each applied change, for each direction.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is wanted, in which direction, and what a decision says of it.
+// The wanted number, its direction, and the fields of a decision.
 
 #include <cstdint>
 #include <string_view>
@@ -147,7 +147,7 @@ TEST_CASE("decide: a target lets fewer go only as far as it needs, and only with
     const auto to = [&](double load, double work) {
         return decide(p, readings{level("load", load), level("work", work)}, {}, 10, at(0)).to;
     };
-    CHECK(to(5, 20) == 5);     // as many as the rule says, though 2 would do
+    CHECK(to(5, 20) == 5);     // the number of the rule, although 2 would be enough
     CHECK(to(5, 70) == 7);     // the target needs 7
     CHECK(to(5, 95) == 10);    // within the tolerance
     CHECK(to(50, 20) == 10);   // the rule down does not hold
@@ -219,7 +219,7 @@ TEST_CASE("decide: a direction can be disabled, and the other one goes on")
     p.allow = {false, true};
     is(decide(p, readings{level("load", 200)}, {}, 5, at(0)), verdict::held, reason::disabled, 5);
     is(decide(p, readings{level("load", 0)}, {}, 5, at(0)), verdict::down, reason::nothing, 4);
-    p.allow = {false, false};  // computes, and says what it would do
+    p.allow = {false, false};  // computes the wanted number without a command
     const decision d = decide(p, readings{level("load", 0)}, {}, 5, at(0));
     is(d, verdict::held, reason::disabled, 5);
     CHECK(d.desired == 4);

@@ -69,7 +69,7 @@ TEST_CASE("flap guard: as many go as do not, where all of them would be too many
     CHECK(d.why == reason::flapping);
     CHECK(d.to == 5);
     CHECK(d.desired == 2);
-    CHECK(d.reasons.back().value == 100.0);  // what four would have
+    CHECK(d.reasons.back().value == 100.0);  // the value with four
     for (std::uint64_t from = 2; from <= 100; ++from) {
         p.step.down.count = from - 1;
         const double cpu = 55;
@@ -107,7 +107,7 @@ TEST_CASE("flap guard: bands and targets are asked as well")
 
 TEST_CASE("flap guard: what a rate limit lets go has been asked about, too")
 {
-    // Four are less than three or five, for whatever reason.
+    // Four have a lower limit than three or five, for any reason.
     const auto odd = [](std::uint64_t n) { return n == 4 ? 10.0 : 1'000.0; };
     policy p{.up = sc::mean("orders") > sc::of_instances(odd), .down = sc::mean("orders") < 100,
              .instances = {1, 20}, .stabilise = {}};

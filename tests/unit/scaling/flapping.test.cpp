@@ -77,7 +77,7 @@ TEST_CASE("flapping: of how many instances is told")
     CHECK(c->instances >= 3);
     CHECK(c->instances <= 4);
     CHECK_FALSE(flapping(mean("a") > sc::per_instance(100), mean("a") < 450, {5, 10}));
-    // A step of a table that stands for one number of instances alone.
+    // A step of a table for only one number of instances.
     const auto table = sc::by_instances({{1, 1'000}, {700, 10}, {701, 1'000}});
     const auto t = flapping(mean("a") > table, mean("a") < 20, {1, 100'000});
     REQUIRE(t);

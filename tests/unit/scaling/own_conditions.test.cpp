@@ -30,7 +30,7 @@ using tests_support::readings;
 
 namespace {
 
-// Reads two metrics and says something with words of its own.
+// Reads two metrics, and has its own text.
 struct backlog_grows {
     double by = 0;
     tribool operator()(const situation& s, std::vector<evidence>& because) const
@@ -119,7 +119,7 @@ TEST_CASE("own condition: it joins any_of and all_of, in any place")
         p.instances = {1, 10};
         const decision more = decide(p, grows, {}, 3, at(0));
         CHECK(more.verdict == verdict::up);
-        CHECK(more.reasons.size() == 5);  // each is asked, whatever the others say
+        CHECK(more.reasons.size() == 5);  // each is evaluated, for any result of the others
         CHECK(decide(p, shrinks, {}, 3, at(0)).verdict == verdict::down);
     };
     const auto idle = [](const situation& s, std::vector<evidence>& because) {

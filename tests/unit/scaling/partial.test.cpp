@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Windows from which samples were pushed out, and samples that stand for many events.
+// Windows that have displaced samples, and samples with a weight.
 
 #include <cstdint>
 #include <vector>
@@ -52,7 +52,7 @@ TEST_CASE("partial: a peak that was pushed out may have been beyond what is left
     CHECK(asked(sc::lowest("orders") < 10, known).holds == tribool::yes);
     CHECK(asked(sc::lowest("orders") < 7, known).holds == tribool::unknown);
     CHECK(asked(sc::lowest("orders") >= 8, known).holds == tribool::no);
-    CHECK(asked(sc::mean("orders") < 10, known).holds == tribool::yes);  // of what is left
+    CHECK(asked(sc::mean("orders") < 10, known).holds == tribool::yes);  // of the remaining samples
     CHECK(asked(sc::sum("orders") < 1'000, known).missing == missing_part::value);
     CHECK(asked((sc::highest("orders") < 10).if_missing(sc::when_missing::holds), known).holds ==
           tribool::yes);

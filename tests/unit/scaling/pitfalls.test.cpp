@@ -89,11 +89,11 @@ TEST_CASE("pitfall: what max_points has left of a span adds up to too little, an
     window w{{.span = 10min, .max_points = 5}};
     for (std::int64_t n = 0; n != 100; ++n) w.insert(at(n), 10.0);
     policy p = article();
-    p.down = sc::sum("orders") < 100;  // 5 of the 100 samples come to 50, all to 1,000
+    p.down = sc::sum("orders") < 100;  // the sum of 5 of the 100 samples is 50, of all 1,000
     const decision d = of(w, p, 100);
     CHECK(d.why == reason::unknown);
     CHECK(d.reasons.back().missing == sc::missing_part::value);
-    window last_five{{.max_points = 5}};  // where they are what is asked for, they do
+    window last_five{{.max_points = 5}};  // if only these are wanted, it does
     for (std::int64_t n = 0; n != 100; ++n) last_five.insert(at(n), 10.0);
     CHECK(of(last_five, p, 100).verdict == verdict::down);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// At most so much within any period, counted from what was applied.
+// A maximum of changes within any period, counted from the applied changes.
 
 #include <cstdint>
 
@@ -165,13 +165,13 @@ TEST_CASE("rate: more changes than are remembered hold longer, never shorter, ei
         l.step({level("work", static_cast<double>(11 + 10 * n))}, at(-4'000 + n));
     }
     CHECK(l.instances == 171);
-    // In this minute there are as many again, down and up by one.
+    // In this minute there is the same number of further changes, down and up by one.
     std::uint64_t total_down = 0;
     for (int n = 0; n != 20; ++n) {
         const decision d =
             l.step({level("work", n % 2 == 0 ? 1.0 : 172.0)}, at(n));
         if (d.verdict == verdict::down) total_down += d.from - d.to;
-        // Never more than two below what there was at the beginning.
+        // Never more than two below the initial number.
         CHECK(l.instances >= 169);
     }
     CHECK(total_down >= 2);

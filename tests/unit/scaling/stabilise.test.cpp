@@ -96,7 +96,7 @@ TEST_CASE("stabilise: a change up has to be asked for all of its time, too")
     CHECK(l.step({level("work", 15)}, at(40)).verdict == verdict::held);
     d = l.step({level("work", 20)}, at(70));
     CHECK(d.verdict == verdict::up);
-    CHECK(d.to == 15);  // only so many were asked for all the time
+    CHECK(d.to == 15);  // the lowest number that was wanted all the time
     CHECK(d.until == at(130));
     CHECK(l.step({level("work", 20)}, at(129)).to == 15);
     CHECK(l.step({level("work", 20)}, at(130)).to == 20);
@@ -145,7 +145,7 @@ TEST_CASE("stabilise: what was asked for last stands through a gap")
 {
     loop l{by_target(0, 300), 10};
     l.step({level("work", 10)}, at(0));
-    // Ten minutes without a decision: nobody asked for fewer in them.
+    // Ten minutes without a decision: fewer were never wanted in them.
     const decision d = l.step({level("work", 4)}, at(600));
     CHECK(d.verdict == verdict::held);
     CHECK(d.until == at(900));
@@ -155,7 +155,7 @@ TEST_CASE("stabilise: what was asked for last stands through a gap")
 TEST_CASE("stabilise: more changes of mind than are remembered hold longer, never shorter")
 {
     loop l{by_target(0, 1'000), 100};
-    // One fewer each second: each stands above all that come after it.
+    // One fewer each second: each value is above all later ones.
     for (std::int64_t t = 0; t != 90; ++t) {
         l.step({level("work", static_cast<double>(100 - t))}, at(t));
     }

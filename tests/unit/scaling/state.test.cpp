@@ -141,7 +141,7 @@ TEST_CASE("state: a decision that saw its command done says so of that command a
     CHECK(s.last_up == at(1));
     s.on(sc::decision{.from = 6, .desired = 9, .to = 9, .now = at(2),
                       .command = sc::command{2, 6, 9}});
-    s.on(saw);  // told again
+    s.on(saw);  // reported again
     CHECK(s.pending);
     CHECK(s.applied_changes.size() == 1);
 }

@@ -11,7 +11,7 @@ namespace truth_test {
 
 using namespace waybill::scaling;
 
-// Kleene's tables: what one known part decides is decided.
+// Kleene's tables: a known part that decides the result decides it.
 static_assert(both(tribool::yes, tribool::yes) == tribool::yes);
 static_assert(both(tribool::yes, tribool::unknown) == tribool::unknown);
 static_assert(both(tribool::no, tribool::unknown) == tribool::no);

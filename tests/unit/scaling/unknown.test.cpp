@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is not known never takes an instance away, whatever it is that is lacking and wherever.
+// Unknown metrics never remove an instance, for any missing part.
 
 #include <cstdint>
 #include <limits>
@@ -229,7 +229,7 @@ TEST_CASE("unknown: a demand on the points of all parts reaches each of them")
 
 TEST_CASE("unknown: a count that the rule up cannot be asked about is not gone to")
 {
-    // Whether three are enough nobody knows: the table begins with four.
+    // Whether three are enough is unknown: the table begins with four.
     const auto steps = sc::by_instances({{4, 100}, {8, 300}});
     const policy p{.up = sc::mean("a") > steps, .down = sc::mean("a") < 10,
                    .instances = {1, 20}, .stabilise = {}};

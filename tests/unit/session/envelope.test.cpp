@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The line in front of a state: what is whole, what is damage, what is later, what is too large.
-// The files of golden/session are turned bit by bit in session_golden.test.cpp.
+// The line before a state: valid, damaged, of a later version, or too large.
+// session_golden.test.cpp changes each bit of the files of golden/session.
 
 #include <cstddef>
 #include <cstdint>

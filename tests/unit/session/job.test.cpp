@@ -66,7 +66,7 @@ TEST_CASE("job: of nobody knows how many steps")
     CHECK(j->next() == step_properties{"import-3", 1, 1, 0, false});
     CHECK(j->last() == step_properties{"import-3", 2, 1, 2, true});
     CHECK(j->complete());
-    // An end that comes too early is seen.
+    // An end before the last step is found.
     auto early = job::make("order-17", 3);
     const step_properties s = early->last();
     CHECK(s.last);
@@ -209,7 +209,7 @@ TEST_CASE("stamp_properties: there and back")
     const step_properties::origin state{"order-17", 42, 1, 7, std::string("\0\xFF waybill/1", 12)};
     CHECK(read(written(last, state)).origin == state);
     CHECK(written(last, state).size() == written(last, o).size() + 1);
-    // They are read in years to come.
+    // These properties must stay readable for years.
     waybill::step_properties::origin all = state;
     all.message_id = "m";
     for (const char* name :
@@ -264,7 +264,7 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
     CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
     is(read({}), step_properties::read_result::read_outcome::absent, "waybill-session");
     is(read({}, "order-17"), step_properties::read_result::read_outcome::absent, "waybill-step");
-    // A broker with sessions of its own says the session, and is right.
+    // A broker with its own sessions has the session id, which takes precedence.
     CHECK(read({{"waybill-step", "1"}}, "order-17").properties ==
           step_properties{"order-17", 1, 1, 0, false});
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");

@@ -265,7 +265,7 @@ TEST_CASE("pipeline: a failed session is continued by the next holder")
     REQUIRE(receives(pipe, message(2, 2)));
     CHECK(pipe.reason() == "the printer burns");
     CHECK(ends(pipe) == "park failed 102/2 tries 2, complete");
-    REQUIRE(receives(pipe, message(1, 2)));  // somebody has sent it again
+    REQUIRE(receives(pipe, message(1, 2)));  // step 1 was sent again
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
     REQUIRE(receives(pipe, {999, 2, 1, 5, false, 1}));  // a copy of the cause is not the cause
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
@@ -316,7 +316,7 @@ TEST_CASE(
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
     REQUIRE(receives(pipe, message(1)));
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
-    // That of a first step that failed by itself goes with the last one.
+    // A dead first step is cleared with the last step.
     pipe = held(quick(), state_read::ok, failed_at(1));
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "park session_failed 101/1 tries 0, complete, clear");
@@ -417,7 +417,7 @@ TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is 
     CHECK(pipe.ended() == step_outcome::given_back);
     CHECK(pipe.over());
 
-    // The next holder goes on counting, and with the pause, for so long as he waits at all.
+    // The next holder continues the count and the pause, if the pause is within its maximum wait.
     const auto again = [&](std::int64_t after) {
         pipeline next = held(p, state_read::ok, saved);
         const wall_time wall = saved.changed + duration::seconds(after);
@@ -484,7 +484,7 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     CHECK(asks(pipe) == "execute 2 try 1");
     CHECK(runs(pipe, waybill::transient("busy"), at(10)));
     CHECK(asks(pipe, at(10)) == "wait 14");
-    CHECK(!saves(pipe, fault_kind::none, at(13)));  // nobody has asked for that yet
+    CHECK(!saves(pipe, fault_kind::none, at(13)));  // this save was not requested yet
     CHECK(asks(pipe, at(14)) == "save undone");
     CHECK(pipe.progress().tries == 2);
     CHECK(pipe.progress().changed == noon(14));
@@ -574,7 +574,7 @@ TEST_CASE("pipeline: before what is down is asked again there are longer and lon
     CHECK(loads(1, down) == "give back infrastructure 4");
     CHECK(loads(3, down) == "give back infrastructure 16");
     CHECK(loads(99, down) == "give back infrastructure 30");
-    CHECK(loads(0, down) == "give back infrastructure 30");  // nobody has said
+    CHECK(loads(0, down) == "give back infrastructure 30");  // the delivery count is unknown
     CHECK(loads(1, fault_kind::permanent) == "give back permanent 30");
 
     const auto executes = [&](std::uint64_t deliveries, duration hint = {}) {
@@ -642,7 +642,7 @@ TEST_CASE("pipeline: a session that began later begins nowhere else")
         CHECK(pipe.reason().ends_with("the session has another first step"));
         CHECK(pipe.progress().failed->reason == dead_letter_reason::contradiction);
     }
-    // One of a state that does not say is as it was.
+    // A state without a first step has no rule for it.
     session_progress unknown = begun;
     unknown.first = 0;
     pipe = held(quick(), state_read::ok, unknown);
@@ -719,7 +719,7 @@ TEST_CASE("pipeline: what is not confirmed is not built upon")
     receives(pipe, message(5));
     runs(pipe);
     saves(pipe);
-    CHECK(completes(pipe, down));  // no clear_state: the message may come again
+    CHECK(completes(pipe, down));  // no clear_state: the message may be delivered again
     CHECK(given_back(pipe) == step_outcome::lost);
 
     pipe = held(quick(), state_read::ok, done_up_to(5));
@@ -935,7 +935,7 @@ TEST_CASE("pipeline, independent: tries are those of one step")
     receives(next, message(2));
     CHECK(asks(next) == "execute 2 try 1");
     CHECK(runs(next, waybill::transient("busy")));
-    CHECK(asks(next, at(0)) == "wait 4");  // no room in the state: it waits in hand
+    CHECK(asks(next, at(0)) == "wait 4");  // the state has no space for it: the step waits in hand
     CHECK(next.progress() == pipe.progress());
     CHECK(runs(next, {}, at(4)));
     CHECK(ends(next) == "complete");
@@ -973,7 +973,7 @@ TEST_CASE("pipeline, independent: a letter says that its session goes on, and th
     saves(pipe);
     CHECK(!tests_support::held<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
 
-    // Parked and counted, and not complete: again and again. It is still one of those behind.
+    // Dead-lettered and counted, but not complete, several times: it counts once.
     session_progress found = done_up_to(3);
     found.dead_lettered = 2;
     for (int times = 0; times != 3; ++times) {

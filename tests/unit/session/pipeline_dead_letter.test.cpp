@@ -124,7 +124,8 @@ TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy sa
     CHECK(!validate(pipeline_dead_letter::policy{}));
     CHECK(kept({.dead_letters = {.keeps = dead_letter_body::discard}}).kept ==
           dead_letter_body::pointer);
-    // The pipeline says whether its session goes on; of the broker's letters the policy does.
+    // The pipeline decides whether its session continues. For the broker's letters the policy
+    // decides.
     const pipeline_dead_letter::policy import{
         .mode = waybill::pipeline_policy::pipeline_mode::independent};
     CHECK(goes_on(true, {}));
@@ -190,14 +191,14 @@ TEST_CASE("pipeline_dead_letter: that of the last step has the state as well")
     CHECK(behind(two).state.empty());
     m.properties.step = 5;
     CHECK(behind(two).state == m.state);
-    // Whoever says that it is the last: the message, one before it, or both.
+    // The last step is known from the message, from an earlier one, or from both.
     m.properties.total = 0;
     CHECK(behind(two).state == m.state);
     CHECK(behind({.done = 2}).state.empty());
     m.properties.last = true;
     CHECK(behind({.done = 2}).state == m.state);
-    // Where it is too large that is said, but not where there is no room for it in this letter:
-    // the one that stopped the session has it.
+    // A state that is too large is marked as omitted. It is not marked if this letter had no space
+    // for it, because the letter that stopped the session has it.
     CHECK(behind(two, {.state_bytes = 12}).state_omitted);
     CHECK(behind(two, {}, true).state.empty());
     CHECK(!behind(two, {}, true).state_omitted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The loop of pipeline.hpp as it stands there, around what stands beside it: a job numbers the
-// steps, the state is text in a store with versions, and what is parked becomes letters.
+// The loop of the head comment of pipeline.hpp in a small program: a job numbers the steps, the
+// state is text in a store with versions, and failed steps become letters.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ struct message {
     }
 };
 
-/// A shop: its queue, its states, its letters, and a clock that nobody waits for.
+/// A program: its queue, states, letters, and a virtual clock.
 struct shop {
     std::vector<message> queue{};
     testing::memory_sessions states{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a pipeline takes of the heap: nothing where steps are done, and where one fails and there is
-// no memory for the reason, all is as it was before, and the same event can be told again.
+// The heap memory of a pipeline: none if steps are done. If a step fails and there is no memory for
+// the reason, nothing changes, and the same event can be reported again.
 
 #include <doctest/doctest.h>
 
@@ -95,7 +95,7 @@ TEST_CASE("pipeline: nor where a state is refused after the step has run, or a m
         for (std::uint64_t after = 0;; ++after) {
             pipeline pipe = held(mode);
             if (!fails_after(after, [&] { pipe.on(message(3, 2), now); })) break;
-            // It may be told again: a message that nobody has is no message in hand.
+            // It can be reported again: a lost message is not in hand.
             CHECK(!pipe.busy());
         }
     }

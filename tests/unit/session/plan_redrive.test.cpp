@@ -24,7 +24,7 @@ using waybill::plan_redrive;
 using waybill::redrive_plan;
 using letters = std::vector<pipeline_dead_letter>;
 
-// Parked behind step 3, which failed with the number 103, unless it is that one.
+// A letter of a step after step 3, which failed with the sequence number 103; or of step 3 itself.
 pipeline_dead_letter letter(std::string session, std::uint64_t step, std::uint64_t sequence)
 {
     pipeline_dead_letter l;
@@ -99,12 +99,12 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
     v[0].state.clear();
     v[1].state = "two done";
     CHECK(states(v) == "two done;;;");
-    // What it began with itself counts where nobody has written another.
+    // The state that the session began with counts if no later one was written.
     v[0].origin.state = "one done";
     CHECK(states(v) == "two done;;;");
     v[1].state.clear();
     CHECK(states(v) == "one done;;;");
-    // Of two the one that stands further.
+    // Of two states, the one with more completed steps.
     v[1].state = "two done";
     v[2].state = "three done";
     v[2].resume_at = 4;
@@ -128,14 +128,14 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
 
 TEST_CASE("plan_redrive: what a message says of the first step does not make steps done")
 {
-    // Step 2 has failed, and step 5 says that its session begins with it.
+    // Step 2 has failed, and step 5 has itself as the first step of its session.
     letters v = order_17({2, 3, 4, 5});
     for (pipeline_dead_letter& l : v) {
         l.reason =
             l.properties.step == 2 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
         l.resume_at = 2;
     }
-    v[3].resume_at = 5;  // as a letter that believes it says
+    v[3].resume_at = 5;  // as in a letter that trusts this
     const auto s = only(v);
     CHECK(s.reason == redrive_plan::skip_reason::damaged);
     CHECK(s.marks.contradictory);
@@ -163,7 +163,7 @@ TEST_CASE("plan_redrive: a letter without a step stays, and the others keep thei
 
 TEST_CASE("plan_redrive: what is begun is brought to its end")
 {
-    // Only the last step said how many there are. All was sent, and the last ones are removed.
+    // Only the last step has the total. All was sent, and the last letters are removed.
     letters v = order_17();
     for (pipeline_dead_letter& l : v) l.properties.total = 0;
     redrive_plan p = plan_redrive(v);
@@ -175,7 +175,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     CHECK(p.ready == 1);
     CHECK(p.was_sent(0));
     CHECK(!p.sessions[0].keeps_first);
-    // Whatever the filter says of what is left, but not of another session.
+    // A filter does not exclude the rest of a started session, unless it selects another session.
     CHECK(plan_redrive(left, {.reasons = {dead_letter_reason::gap}}).ready == 1);
     CHECK(plan_redrive(left, {.session = "order-18"}).filtered == 1);
     // Its body is not needed any more.
@@ -193,7 +193,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     CHECK(s.total == 5);
     CHECK(!s.keeps_first);
     CHECK(s.reason == redrive_plan::skip_reason::none);
-    // What was told counts before what letters say that contradict it.
+    // Values that were sent take precedence over contradicting letters.
     letters told = order_17({3, 4});
     told[0].last_redriven_step = 4;
     told[0].properties.total = 6;
@@ -208,7 +208,7 @@ TEST_CASE("plan_redrive: two that would have the same message id are not sent")
     CHECK(only(v).reason == redrive_plan::skip_reason::damaged);
     for (std::size_t n = 0; n != v.size(); ++n) v[n].origin.sequence = n + 1;
     CHECK(only(v).reason == redrive_plan::skip_reason::none);
-    // Nor can there be a generation behind the last.
+    // Nor can there be a generation after the last.
     for (pipeline_dead_letter& l : v) l.origin.generation = UINT64_MAX;
     CHECK(only(v).reason == redrive_plan::skip_reason::damaged);
 }

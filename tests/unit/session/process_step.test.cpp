@@ -25,7 +25,7 @@ using waybill::step_facts;
 using waybill::testing::manual_environment;
 using waybill::wall_time;
 
-/// Calls that are written down, and answered as they are told to.
+/// Records the calls, and returns the scripted results.
 struct calls {
     pipeline pipe;
     std::string said{};

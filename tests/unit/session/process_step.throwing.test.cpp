@@ -163,7 +163,8 @@ TEST_CASE("process_step: after a clear_state or a give_back that threw, another 
           step_outcome::dead_lettered);  // of a session that has nothing: a gap, and its own
     CHECK(c.said == "clear save park complete ");
 
-    // Where the clearing fails nobody has taken that one, and it is not what the one before was.
+    // If clearing fails, the next message is not taken, and does not get the outcome of the
+    // previous one.
     calls fails;
     fails.throws = "clear";
     CHECK_THROWS_AS(fails(1), std::runtime_error);
@@ -179,7 +180,8 @@ TEST_CASE("process_step: after a clear_state or a give_back that threw, another 
     other.throws = "back";
     CHECK_THROWS_AS(other(1), std::runtime_error);
     other.said.clear();
-    CHECK(other(2) == step_outcome::given_back);  // the session goes back, and this one with it
+    // the session is given back, and this message with it
+    CHECK(other(2) == step_outcome::given_back);
     CHECK(other.said == "back ");
     CHECK(other.pipe.over());
 }

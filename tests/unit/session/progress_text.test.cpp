@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Progress as lines: one form each way, whatever the numbers and the texts are.
+// Progress as lines: one form in each direction, for any numbers and texts.
 
 #include <cstddef>
 #include <cstdint>
@@ -115,7 +115,7 @@ TEST_CASE("progress_text: the text is cut to any size, between characters, and n
         CHECK(text.starts_with(cut));
         CHECK(utf8_prefix(text, cut.size()).size() == cut.size());
         if (cut.size() == text.size()) continue;
-        // One character more would not have had room.
+        // One character more would not have fit.
         std::size_t more = cut.size() + 1;
         while (utf8_prefix(text, more).size() != more) ++more;
         CHECK(detail::escaped_size(text.substr(0, more)) > most);

@@ -54,7 +54,8 @@ TEST_CASE("redrive: rounds of whole sessions")
     CHECK(r.on(resubmitted{3}, {}) == event_result::applied);
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(r.on(dead_letters_removed{3}, {}) == event_result::applied);
-    // One that is larger than a chunk is sent in several, and then removed in several, from behind.
+    // A session larger than a chunk is sent in several pieces, and then removed in several, from
+    // the end.
     CHECK(r.next({}) == redrive::action(redrive::resubmit{6, 5}));
     CHECK(r.on(resubmitted{5}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::resubmit{11, 2}));
@@ -166,7 +167,7 @@ TEST_CASE("redrive: what a table removes at once is removed at once, however sma
     CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{0, 5}));
     CHECK(r.on(dead_letters_removed{5}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::resubmit{5, 2}));
-    // Those that failed alone need no mark, and are removed as the chunk says.
+    // Independent failures need no mark, and are removed in chunks.
     p.sessions[0].marks.independent = true;
     redrive alone(p, {.chunk = 2});
     for (const std::uint64_t n : {2U, 2U, 1U})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The state that a session comes back with, wherever its letters come from.
+// The state with which a redriven session begins, for all origins of its letters.
 
 #include <waybill/session/plan_redrive.hpp>
 
@@ -22,7 +22,7 @@ using waybill::redrive_plan;
 using waybill::session_progress;
 using letters = std::vector<pipeline_dead_letter>;
 
-// Step 2 of "trip" has failed behind step 1, and steps 2 to 4 came back as "trip~1".
+// Step 2 of "trip" failed after step 1, and steps 2 to 4 were redriven as "trip~1".
 waybill::pipeline_dead_letter::message came_back(std::uint64_t step)
 {
     waybill::pipeline_dead_letter::message m{
@@ -38,7 +38,7 @@ pipeline_dead_letter parked(waybill::pipeline_dead_letter::message m, dead_lette
     return make_pipeline_dead_letter(m, waybill::pipeline::write_dead_letter{why, 13, 3, 1}, "no",
                                      p, {});
 }
-// Of step 2, which the broker has parked itself; nobody could read a state.
+// The letter of step 2 from the broker's dead-letter queue, without a state.
 pipeline_dead_letter drained()
 {
     return make_broker_dead_letter(came_back(2), "expired", 10, nullptr, {});
@@ -71,15 +71,15 @@ TEST_CASE("redrive_state: a session that came back and did nothing keeps what it
     v[0].state = "none done";
     CHECK(state(v) == "one done");
     CHECK(state({v[0]}, {.close = true}) == "one done");
-    // Once a step is done, the state behind it counts.
+    // After a completed step, its state counts.
     const session_progress two{.done = 2, .total = 4, .first = 2};
     CHECK(state({parked(came_back(3), dead_letter_reason::failed, two, "two done"),
                  parked(came_back(4), dead_letter_reason::session_failed, two, "two done")}) ==
           "two done");
-    // Also where the first step came once more, and is behind its session.
+    // Also if the first step was delivered again, after its session had continued.
     CHECK(state({parked(came_back(3), dead_letter_reason::failed, two, "two done"), drained()},
                 {.close = true}) == "two done");
-    // Without the message that had it whatever there is has to do, if somebody says so.
+    // Without the message that had the state, the option `damaged` accepts the remaining one.
     letters headless{v[1], v[2]};
     CHECK(state(headless, {.damaged = true}) == "none done");
     // What a session began with that was the first counts as before: it began with nothing.
@@ -126,14 +126,14 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     CHECK(!marks(v).damaged());
     CHECK(state(v).empty());
     CHECK(line(v) == "trip~1 -> trip~2: 2 dead letters, steps 3 to 4 of 4 (without its state): failed: no");
-    // One that was too large is said to be that.
+    // A state that was too large is marked as omitted.
     v[0].state_omitted = true;
     CHECK(!marks(v).without_state);
     CHECK(marks(v).state_omitted);
     v[0].state_omitted = false;
     v[1].state = "two done";
     CHECK(!marks(v).without_state);
-    // With the first message the state is sent, whatever it was.
+    // The state is sent with the first message, so later ones need none.
     v[1].state.clear();
     v[0].last_redriven_step = 3;
     CHECK(!marks(v).without_state);

@@ -52,7 +52,7 @@ struct place {
 const waybill::pipeline::save_state done{};
 const waybill::pipeline::save_state undone{true};
 
-// Adds to the value, and says how it went.
+// Adds to the value, and returns the fault.
 auto adds(std::string_view what, fault f = {})
 {
     return [what, f](std::string& own) {
@@ -81,7 +81,7 @@ TEST_CASE("session_state: what a step makes counts once it went well and is stor
     CHECK(s.value() == "1");
     CHECK(s.bytes() == *p.bytes);
 
-    // Three tries of step 2, of which each begins with what is stored.
+    // Three tries of step 2, each of which begins with the stored state.
     for (int i = 0; i != 3; ++i) CHECK(!s.attempt(adds("half", waybill::transient("busy"))).ok());
     CHECK(s.save(undone, {.done = 1, .tries = 3}).ok());
     CHECK(s.value() == "1");
@@ -116,7 +116,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     does_step_1(s);
     const std::string before = *p.bytes;
 
-    // Not sure: tried again as it is, and undone where the pipeline says so.
+    // Unknown outcome: the save is repeated unchanged, or undone if the pipeline requests it.
     CHECK(s.attempt(adds("2")).ok());
     p.answer = waybill::transient("busy");
     CHECK(s.save(done, {.done = 2}).kind == fault_kind::transient);
@@ -126,7 +126,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     CHECK(s.save(done, {.done = 2}).ok());
     CHECK(s.value() == "12");
 
-    // Too large, which is for good; written as failed it is as it was before the step.
+    // Too large, which is permanent. Saved as failed, the state is that before the step.
     CHECK(s.attempt([](std::string& own) {
                own.assign(10'000, 'x');
                return fault{};

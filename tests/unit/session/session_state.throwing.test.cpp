@@ -22,8 +22,8 @@ using waybill::step_outcome;
 
 struct place {
     std::optional<std::string> bytes{};
-    int throws_in = 0;  // so many calls from now, counted from 1
-    bool applied = false;  // and has done what it was asked for
+    int throws_in = 0;  // the call that throws, counted from 1; 0: none
+    bool applied = false;  // it throws after its effect
 
     void may_throw()
     {
@@ -53,8 +53,8 @@ struct place {
     }
 };
 
-// Four steps, each of which adds its number; whatever throws is called again. What they made, and
-// how often something threw.
+// Four steps, each of which adds its number. A call that throws is repeated. Returns the result,
+// and counts the exceptions.
 std::string run(int throws_in, bool applied, int& threw)
 {
     const waybill::text_state_codec codec;

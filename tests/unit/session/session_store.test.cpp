@@ -235,7 +235,7 @@ TEST_CASE("session_conformance: a store may refuse what no job makes")
     CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }).broken == std::vector<std::string>{});
 }
 
-// Connections to one store, each of which remembers what it has read or not found.
+// Connections to one store, each with a cache of the results that it has read.
 struct caching_sessions {
     using version = memory_sessions::version;
     using found = result<std::optional<waybill::stored_state<version>>>;
@@ -264,7 +264,7 @@ TEST_CASE("session_conformance: what a connection has read before is not what is
     CHECK(!waybill::testing::session_conformance(make, again).broken.empty());
 }
 
-// A store that cannot be reached, and one that says then what is not so.
+// A store that cannot be reached, and one that returns wrong results in that case.
 
 template <bool Honest>
 struct unreachable_sessions {
@@ -299,7 +299,7 @@ TEST_CASE("session_conformance: a store that is down is neither empty nor in con
     CHECK(held.clear().ok());  // it has never seen one
 }
 
-// A store that cannot be reached, and says so in this class.
+// A store that cannot be reached, and reports it with this kind of fault.
 struct unreachable_as {
     using version = std::uint64_t;
     result<std::optional<waybill::stored_state<version>>> load(const std::string& s)
@@ -366,7 +366,8 @@ struct holdings {
     std::vector<bool> settled = std::vector<bool>(4);
     std::vector<int> ran = std::vector<int>(4);
 
-    // Takes what is not settled. `execute` answers for a step, `holds` whether the lock is there.
+    // Handles the messages that are not settled. `execute` returns the fault of a step, and `holds`
+    // whether the lock is held.
     template <class Execute, class Holds>
     void hold(Execute execute, Holds holds)
     {
@@ -435,7 +436,8 @@ TEST_CASE("versioned_session_state: if a session ended meanwhile, only its lock 
         };
         all.hold(hangs, [&] { return mine || !asks; });
         CHECK(all.ran == std::vector<int>{0, 2, 1, 1});
-        // An absent state has no version, so only the lock tells it from that of a new session.
+        // An absent state has no version, so only the lock distinguishes it from that of a new
+        // session.
         CHECK(all.letters.size() == (asks ? 0 : 1));
         CHECK(all.store.states().size() == (asks ? 0 : 1));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// States of text: five outcomes, the budget with its reserve at every size around it, and that
-// whatever is accepted can be written as failed.
+// States of text: five outcomes, and the budget with its reserve at every size around it. Each
+// accepted state can be written as failed.
 
 #include <cstddef>
 #include <cstdint>
@@ -150,7 +150,8 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     const std::string_view cut = std::string_view(came).substr(0, came.size() - 1);
     CHECK(waybill::detail::read_text_state({}, {}, cut).outcome == waybill::state_read::corrupt);
     CHECK(waybill::detail::read_text_state({}, {}, cut).state.own.empty());
-    // A failed one may be larger than one that goes on may be. Where it is there is no way on.
+    // A failed state may be larger than the budget of a running one. Then the session cannot
+    // continue.
     const waybill::text_state::options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
     for (std::size_t room = 940; room != 1'020; ++room) {
         s.own.assign(room, 'r');

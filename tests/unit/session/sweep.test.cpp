@@ -61,9 +61,9 @@ TEST_CASE("sweep: each state at each age")
     CHECK(verdict(state(99 * 24h, half)) == sweep_item::sweep_verdict::stuck);
     CHECK(verdict(state(61 * 24h, half), {.give_up_after = 60 * 24h}) ==
           sweep_item::sweep_verdict::clear_stuck);
-    // A session that nobody has said the end of is not finished.
+    // A session without a known total is not finished.
     CHECK(verdict(state(99 * 24h, {.done = 5})) == sweep_item::sweep_verdict::stuck);
-    // A failed one is never cleared as finished, whatever its numbers are.
+    // A failed one is never cleared as finished, for any numbers.
     session_progress both = failed();
     both.done = 5;
     CHECK(!verdict(state(20 * 24h, both)));

@@ -23,7 +23,7 @@ using waybill::testing::store_call;
 
 const waybill::partition_key key{"s", "g", "p"};
 
-// Does this at that call, the first time it comes.
+// Injects this fault at the first call of this kind.
 struct once {
     store_call at;
     injected_fault what;
@@ -39,7 +39,7 @@ static_assert(waybill::checkpoint_store<faulty<store, once>>);
 static_assert(waybill::dead_letter_store<faulty<store, once>>);
 static_assert(waybill::savepoint_scope<faulty<store, once>::transaction>);
 
-// A store without savepoints has none behind a faulty one either.
+// A store without savepoints has none in a faulty store either.
 struct plain_store : store {
     class transaction : store::transaction {
     public:

@@ -33,7 +33,7 @@ enum class flaw : std::uint8_t {
     racy_claim,           // the same for one that is there
     first_claim_replaces, // does not look
     ignores_version,
-    only_owner_compared,  // whoever has it may write, whatever version he knows
+    only_owner_compared,  // the owner may write with any version
     version_of_content,   // stays the same where nothing else changes
     version_alternates,
     absent_is_created,    // where a row is expected and there is none
@@ -55,7 +55,7 @@ enum class flaw : std::uint8_t {
     update_any_partition,  // writes the rows of other keys that have this version
     update_any_group,
     versions_from_one,     // for each new row
-    owner_ignores_case,    // of those who announce themselves
+    owner_ignores_case,    // in heartbeats
     owner_trimmed,
     key_trimmed,           // trailing blanks are dropped
     partition_ignores_case,
@@ -239,7 +239,7 @@ waybill::testing::conformance_report report_on(flaw f)
             current = &*store;
             return s;
         },
-        // The second one comes while the first one is at it, if it can.
+        // The second call runs during the first one, if it can.
         [&](auto first, auto second) {
             bool done = false;
             const auto once = [&] {

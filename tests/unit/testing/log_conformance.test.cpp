@@ -107,7 +107,7 @@ struct log_under_test {
         events found = *kept.read(name, after,
                                   how == wrong::ignores_the_limit ? max_count + 1 : max_count);
         if (how == wrong::skips_after_a_short_read) {
-            // It returns half of what was asked for, and continues after all of it.
+            // Returns half of the requested events, and continues after all of them.
             if (after && asked_for != 0 && after->sequence == asked_for - 1 && !found.empty())
                 found.erase(found.begin());
             if (found.size() == max_count && max_count > 2) {

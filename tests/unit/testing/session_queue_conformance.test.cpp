@@ -167,7 +167,7 @@ struct saves_before_commit : memory {
     }
 };
 
-/// An expired lock is reported as an outage, so it would be retried for ever.
+/// An expired lock is reported as an outage, so it would be retried without end.
 struct lost_lock_is_infrastructure : memory {
     using memory::memory;
     result<std::optional<message>> receive(const lock& l)

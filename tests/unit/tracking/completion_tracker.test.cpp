@@ -342,7 +342,7 @@ TEST_CASE("completion_tracker: the high-water mark is a choice, and says what ma
 TEST_CASE("completion_tracker: goes on where an earlier owner was")
 {
     tracker_start s{10, {}, {}};
-    CHECK(s.done.add({5, 12}));  // 5 to 10 are behind `from` anyway
+    CHECK(s.done.add({5, 12}));  // 5 to 10 are at or before `from` anyway
     CHECK(s.done.add({15, 15}));
     CHECK(s.done.add({16, 20}));
     CHECK(!s.done.add({14, 14}));
@@ -387,7 +387,7 @@ TEST_CASE("completion_tracker: dense and sparse in turns, and never both")
     CHECK(!t.dense());
     complete(1'002);
     CHECK(!t.dense());
-    begin(6'000, 1);  // as many as there are, and it looks again
+    begin(6'000, 1);  // enough further events that it checks the density again
     CHECK(t.dense());
     begin(10, 100'000'000);
     CHECK(!t.dense());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory of a completion tracker: none after warm-up, as little as it says, and where there is none
-// left, everything is as it was.
+// Memory of a completion tracker: none after warm-up, and at most the documented size. If there is
+// no memory, nothing changes.
 
 #include <cstddef>
 #include <cstdint>

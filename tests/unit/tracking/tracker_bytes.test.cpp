@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What is written beside the watermark. The mistakes that such metadata is known for are a test
-// each: nothing to write, lengths beyond 16 and 32 bits, gaps that make lengths negative, what is
-// truncated, and bytes of another version or position.
+// The bytes beside the watermark. Each known mistake of such metadata is a test: nothing to write,
+// lengths beyond 16 and 32 bits, gaps that make lengths negative, truncated logs, and bytes of
+// another version or position.
 
 #include <cstddef>
 #include <cstdint>
@@ -84,7 +84,7 @@ std::string sealed(std::string bytes)
     return bytes;
 }
 
-// Without a checksum, which is not what this is about.
+// Decodes a body with a valid checksum.
 std::optional<tracker_start::decode_error> problem(std::string_view body,
                                        std::optional<std::uint64_t> from = 10)
 {
@@ -93,7 +93,7 @@ std::optional<tracker_start::decode_error> problem(std::string_view body,
     return r.error();
 }
 
-// Reads it and finds each of the events as it was.
+// Encodes and decodes it, and compares each of the events.
 void comes_back(const completion_tracker& t, const std::vector<std::uint64_t>& begun,
                 const std::vector<std::uint64_t>& open)
 {
@@ -185,7 +185,7 @@ TEST_CASE("tracker_bytes: lengths of more than 16 and 32 bits")
 
 TEST_CASE("tracker_bytes: gaps, as markers of transactions leave them, are no lengths")
 {
-    // Every other position is a marker, before and behind what is in flight.
+    // Every other position is a marker, before and after the events in flight.
     const auto begun = row(12, 400, 2);
     for (const std::uint64_t o : {12U, 14U, 100U, 398U, 400U}) {
         comes_back(made(10, begun, {o}), begun, {o});
@@ -203,8 +203,8 @@ TEST_CASE("tracker_bytes: truncated logs, and what was written before that")
     t.forget_below(20);
     CHECK(t.watermark() == 29);
     comes_back(t, row(30, 40), {30});
-    // The next owner, whose log was truncated in the meantime: first what is done, then what is
-    // gone.
+    // The next owner's log was truncated in the meantime: first done events were removed, then
+    // events in flight.
     const auto start = waybill::decode(29, waybill::encode(t).bytes);
     REQUIRE(start.has_value());
     completion_tracker next;
@@ -341,7 +341,7 @@ TEST_CASE("tracker_bytes: of another partition, where each has its number")
         CHECK(waybill::decode_text(10, text).error() == tracker_start::decode_error::corrupt);
         CHECK(waybill::decode(10, "", mine).has_value());
     }
-    // As the format says: the two checksums without carry, the lowest byte first.
+    // As in the format: the two checksums added without carry, the lowest byte first.
     std::string salted = plain;
     const std::uint32_t number = waybill::crc32c(std::string_view("\7\0\0\0\0\0\0\0", 8));
     for (std::size_t n = 0; n != 4; ++n) {
@@ -396,7 +396,7 @@ TEST_CASE("tracker_bytes: bodies that nobody has written")
         {"\x11\x0b\x80", 3},                                      // a number without an end
         {"\x12\x0b\x80", 3},
         {"\x12\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12},
-        {"\x12\x0b\xf4\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 13},  // behind the largest number
+        {"\x12\x0b\xf4\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 13},  // above the largest number
         {"\x13\x0b\x00", 3},                                      // none done
         {"\x13\x0b\x01\x00", 4},                                  // a byte that need not be there
     };

@@ -33,7 +33,7 @@ static_assert(hundred_between(1e30) == 100);
 static_assert(detail::compensated_sum().approximately() == 0);
 static_assert(sum_of(0.1).approximately() == 0.1);
 
-// A product in all of its digits: what it is short of comes back when it is taken away.
+// A product is kept with all of its digits: its rounding error remains after the subtraction.
 static_assert((sum_of(0.1, 3) + sum_of(-(0.1 * 3))).approximately() == -0x1p-55);
 constexpr double all_bits = 0x1.fffffffffffffp0;
 static_assert((sum_of(all_bits, 3) + sum_of(-(all_bits * 3))).approximately() == 0x1p-52);

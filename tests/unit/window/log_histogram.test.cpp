@@ -64,7 +64,7 @@ static_assert(detail::quantile_sketch<middle_of_the_ends> &&
               !detail::weighted_sketch<middle_of_the_ends>);
 static_assert(!detail::quantile_sketch<double> && !detail::quantile_sketch<std::string>);
 
-// Nothing has no quantile, and neither has what is no share.
+// An empty histogram has no quantile, and an invalid fraction has none either.
 static_assert(!log_histogram<>().quantile(0.5) && !log_histogram<>().lowest());
 static_assert(log_histogram<>().empty() && log_histogram<>().buckets() == 0);
 static_assert(!of({1.0}).quantile(-0.1) && !of({1.0}).quantile(1.1));
@@ -79,7 +79,7 @@ static_assert(of({-1.0, 0.0, -0.0, 1.0}).quantile(0.5) == 0.0);
 static_assert(of({-5, -3, 7}).lowest() == -5.0 && of({-5, -3, 7}).highest() == 7.0);
 static_assert(of({0.0}) == of({-0.0}));
 
-// The error is what it says, and is reached where a bucket begins.
+// The error is the documented one, and is reached at the start of a bucket.
 static_assert(error_of<6>(1.0) == log_histogram<6>::relative_error);
 static_assert(error_of<0>(1.0) == log_histogram<0>::relative_error);
 static_assert(error_of<6>(-1024.0) == log_histogram<6>::relative_error);
@@ -103,7 +103,7 @@ static_assert([] {
     return h.quantile(3 / 7.0) < -0.99 && h.quantile(4 / 7.0) == 0.0 && h.quantile(5 / 7.0) > 0.99;
 }());
 
-// One that stands for many is many.
+// A value with a weight counts as many values.
 static_assert([] {
     log_histogram<> once, often;
     once.add(5, 1'000);
@@ -114,7 +114,7 @@ static_assert([] {
            once.weight() == 1'001 && once.points() == 2 && often.points() == 1'001;
 }());
 
-// What is no number, or stands for none, is counted and nothing else.
+// A value that is no number, or has no weight, is only counted.
 static_assert([] {
     log_histogram<> h;
     const bool taken = h.add(limits::infinity()) || h.add(-limits::infinity()) ||

@@ -88,7 +88,7 @@ struct combines_to_int {
 
 }  // namespace
 
-// What a measure is, and what it is of.
+// The concept of a measure, and the value types of measures.
 static_assert(measure<whole> && measure<real> && measure<sampled> && measure<concatenated>);
 static_assert(measure<measures<float, summed>> && measure<measures<std::uint8_t>>);
 static_assert(!measure<int> && !measure<no_identity> && !measure<combines_to_int>);
@@ -97,7 +97,7 @@ static_assert(measurable<int> && measurable<double> && measurable<float> &&
 static_assert(!measurable<bool> && !measurable<int*> && !measurable<concatenated>);
 static_assert(sampled::weighted && !whole::weighted && whole::commutative);
 
-// A sample that has no weight stands for itself.
+// A sample without a weight counts once.
 static_assert(weight_of(sample<int>{at(1), 5}) == 1);
 static_assert(weight_of(weighted_sample<int>{at(1), 5}) == 1);
 static_assert(weight_of(weighted_sample<int>{at(1), 5, 7}) == 7);
@@ -154,7 +154,7 @@ static_assert(any_grouping(of<exact>({INT64_MAX, INT64_MAX}), of<exact>({INT64_M
 static_assert(any_grouping(of<exact>({1}, 5), of<exact>({2}, 5), of<exact>({3}, 5)), "at one time");
 static_assert(any_grouping(exact(), of<exact>({2}), exact()));
 
-// Commutative, as it says, but for which of several at one time is the first.
+// Commutative as documented, except for the first of several samples at one time.
 static_assert(exact::combine(of<exact>({1, 2}), of<exact>({9}, 7)) ==
               exact::combine(of<exact>({9}, 7), of<exact>({1, 2})));
 static_assert(*exact::combine(of<exact>({1}, 5), of<exact>({2}, 5)).first() == 1);
@@ -211,7 +211,7 @@ static_assert(*sampled::combine(one<sampled>(INT64_MIN, 0xFFFF'FFFFU),
 static_assert(*of<stats<std::uint64_t>>({~std::uint64_t{0}}).sum() == ~std::uint64_t{0});
 static_assert(*of<stats<std::int8_t>>({-128, -128}).sum() == -256, "wider than what is measured");
 
-// One sample that stands for many.
+// One sample with a weight.
 static_assert([] {
     const sampled m = sampled::combine(one<sampled>(10, 1), one<sampled>(20, 3, 2));
     return m.points == 2 && m.weight() == 4 && *m.sum() == 70 && *m.mean() == 17.5 &&
@@ -220,10 +220,10 @@ static_assert([] {
 }());
 static_assert(!one<sampled>(10, 1).is_sampled() && *one<sampled>(10, 1).sampling_rate() == 100);
 static_assert(*one<sampled>(10, 4).sampling_rate() == 25 && one<sampled>(10, 4).is_sampled());
-// Ten that stand for themselves come to what one does that stands for ten.
+// Ten samples with weight 1 have the same sum as one sample with weight 10.
 static_assert(*one<sampled_real>(2.5, 10).sum() ==
               *of<sampled_real>({2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5}).sum());
-// Who does not ask for weights is not told of them.
+// A measure without weights ignores them.
 static_assert(whole::of(weighted_sample<std::int64_t>{at(1), 5, 3}).weight() == 1);
 
 // The mean of moments alone, and of sums alone.
@@ -251,11 +251,11 @@ static_assert(of<only_points>({1, 2}).points == 2 && *of<only_points>({1}).sampl
 static_assert(!knows_sum<measures<double, extremes>> && !knows_mean<measures<double, extremes>>);
 static_assert(!knows_variance<measures<double, summed>> && knows_mean<measures<double, moments>>);
 
-// A part that is not asked for takes no room: 16 bytes of whole sum and a count.
+// An unused part takes no memory: 16 bytes of integer sum and a count.
 static_assert(sizeof(measures<double, summed>) == 16);
 static_assert(sizeof(measures<std::int64_t, summed>) == 24);
 
-// First and last are those of the times, in whatever order parts come.
+// First and last are those by time, for any order of the parts.
 static_assert(*whole::combine(of<whole>({9}, 5), of<whole>({1}, 2)).first() == 1);
 static_assert(*whole::combine(of<whole>({9}, 5), of<whole>({1}, 2)).last() == 9);
 static_assert(*whole::of(sample<std::int64_t>{wall_time::lowest(), 3}).first() == 3);

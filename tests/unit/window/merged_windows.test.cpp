@@ -152,7 +152,7 @@ TEST_CASE("answers of different times or spans are not merged, whatever is in th
     CHECK(merged(a.query(at(60)), b.query(at(60))).has_value());
     CHECK(merged(a.query(at(60)), c.query(at(60))).error() == merge_mismatch::span);
     CHECK(merged(a.query(at(60)), c.query(at(61))).error() == merge_mismatch::time);
-    // One of them was told a later time already, and an answer is not of what was asked for.
+    // One of them already has a later time, so its result is not for the requested time.
     b.advance(at(300));
     CHECK(merged(a.query(at(60)), b.query(at(60))).error() == merge_mismatch::time);
     CHECK(merged(a.query(at(300)), b.query(at(60)))->points == 2);
@@ -177,13 +177,13 @@ TEST_CASE("what one of two has pushed out is missing in both")
     CHECK_FALSE(merged(a.query(at(60)), b.query(at(60)))->complete());
     CHECK_FALSE(merged(b.query(at(60)), a.query(at(60)))->complete());
     CHECK(merged(b.query(at(70)), a.query(at(70)))->complete());
-    // And what the merge itself pushes out.
+    // And the samples that the merge itself displaces.
     window few{{.span = 1min, .max_points = 2}};
     CHECK(merged(few, b).missing() == std::nullopt);
     CHECK(merged(few, a).missing() == at(20));
 }
 
-// Samples that alternate, lie one behind the other, or have the same times; all kept, or few.
+// Samples that alternate, follow each other, or have equal times; all kept, or only some.
 template <template <class> class How>
 std::uint64_t most_combines_a_sample()
 {

@@ -62,7 +62,7 @@ static_assert([] {
     return true;
 }());
 
-// There is none of nothing, of what is no share, and of weights that are not known any more.
+// Without samples, with an invalid fraction, or with saturated weights there is no quantile.
 static_assert(detail::quantile_rank(0.5, 0) == 0);
 static_assert(detail::quantile_rank(-0.01, 10) == 0 && detail::quantile_rank(1.01, 10) == 0);
 static_assert(detail::quantile_rank(nan, 10) == 0 && detail::quantile_rank(infinite, 10) == 0);
@@ -80,7 +80,7 @@ static_assert(quantile(plain({2.5, -2.5, 0.0}), 0.5) == 0.0);
 static_assert(!quantile(plain<double>({}), 0.5));
 static_assert(!quantile(plain({1.0}), nan) && !quantile(plain({1.0}), 2.0));
 
-// A sample that stands for n is n samples.
+// A sample with weight n counts as n samples.
 static_assert(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 9, 99}}, 0.01) == 1);
 static_assert(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 9, 99}}, 0.02) == 9);
 static_assert(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 5, 0}, {at(0), 9, 0}}, 1.0) == 1);
@@ -99,7 +99,7 @@ static_assert(quantile(plain({nan, 3.0, infinite, -infinite}), 0.0) == 3.0);
 static_assert(quantile(plain({nan, 3.0, infinite, -infinite}), 1.0) == 3.0);
 static_assert(!quantile(plain({nan, infinite}), 0.5));
 
-// What it takes, and what not.
+// Accepted argument types, and others.
 static_assert(waybill::detail::sample_sequence<std::vector<sample<int>>>);
 static_assert(waybill::detail::sample_sequence<std::array<weighted_sample<double>, 3>>);
 static_assert(!waybill::detail::sample_sequence<std::vector<int>>);
@@ -128,7 +128,7 @@ TEST_CASE("quantile: of exactly the window, asked at any time")
     CHECK(!quantile(asked, 0.5, at(30)));
     CHECK(w.size() == 20);
 
-    w.advance(at(20));  // and a clock that goes back changes nothing either
+    w.advance(at(20));  // a clock that jumps back changes nothing either
     CHECK(quantile(w, 0.0, at(3)) == 11);
     CHECK(quantile(w, 1.0, at(3)) == 20);
 }

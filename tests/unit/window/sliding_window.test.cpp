@@ -75,7 +75,7 @@ static_assert(name(insert_result::future) == "future" &&
 static_assert(name(insert_result::no_weight) == "no_weight");
 static_assert(name(static_cast<insert_result>(99)) == "?");
 
-// Options that cannot work are named, with what stands there.
+// Invalid options are reported, with their value.
 static_assert(!validate(window_options{}));
 static_assert(!validate(window_options{.span = 1ns, .max_points = 1, .ahead = 0ns}));
 static_assert(validate(window_options{.span = 0ns})->field == "span");
@@ -138,7 +138,7 @@ TEST_BOTH_WINDOWS("sliding_window: an empty one has no answers, before and after
     nothing(0);
     w.insert(at_s(1), -7);
     CHECK(*w.query(at_s(2)).highest() == -7);
-    nothing(100);  // nothing came, so nothing is what is told, not the last value
+    nothing(100);  // no sample: the result is empty, not the last value
     w.insert(at_s(101), 3);
     CHECK(*w.query(at_s(101)).lowest() == 3);
 }
@@ -193,7 +193,7 @@ TEST_BOTH_WINDOWS("sliding_window: one sample from the far future empties nothin
     CHECK(*w.query(at_s(300)).highest() == 1);
     CHECK(w.insert(at_s(360), 2) == insert_result::late);
     CHECK(*w.query(at_s(360)).last() == 2);
-    CHECK(w.query(at_s(999'999)).empty());  // its time has not come
+    CHECK(w.query(at_s(999'999)).empty());  // its time is in the future
     CHECK(*w.query(at_s(1'000'000)).sum() == 99);
     CHECK(w.query(at_s(1'000'600)).empty());
     CHECK(w.size() == 1);
@@ -202,7 +202,7 @@ TEST_BOTH_WINDOWS("sliding_window: one sample from the far future empties nothin
 TEST_BOTH_WINDOWS("sliding_window: how far ahead is too far can be said")
 {
     W w{{.span = 1min, .ahead = 5s}};
-    CHECK(w.insert(at_s(1'000), 1) == insert_result::newest);  // nobody has told the time yet
+    CHECK(w.insert(at_s(1'000), 1) == insert_result::newest);  // the window has no time yet
     w.advance(at_s(1'000));
     CHECK(w.insert(at_s(1'006), 1) == insert_result::future);
     CHECK(w.insert(at(1'005s + 1ns), 1) == insert_result::future);
@@ -395,7 +395,7 @@ TEST_CASE_TEMPLATE("sliding_window: samples that stand for many", W,
     CHECK(w.insert({at_s(3), 30, 0}) == insert_result::no_weight);
     CHECK(w.losses() == window_losses{.no_weight = 4});
     auto s = w.query(at_s(3));
-    CHECK(s.points == 2);  // rules that ask for so many points mean these
+    CHECK(s.points == 2);  // rules with a minimum of points count these
     CHECK(s.weight() == 10);
     CHECK(*s.sum() == 190);
     CHECK(*s.mean() == 19);
@@ -482,7 +482,7 @@ TEST_BOTH_WINDOWS("sliding_window: what was moved from is empty and works")
     for (std::int64_t n = 0; n != 13; ++n) w.insert(at_s(n), 1), w.advance(at_s(n));
     W moved(std::move(w));
     CHECK(*moved.query(at_s(12)).sum() == 8);
-    CHECK(w.size() == 0);  // NOLINT: that is what is tested
+    CHECK(w.size() == 0);  // NOLINT: this is the test
     CHECK(w.query(at_s(12)).empty());
     CHECK(w.options().max_points == 8);
     for (std::int64_t n = 13; n != 40; ++n) w.insert(at_s(n), 2);
@@ -519,7 +519,7 @@ TEST_BOTH_WINDOWS("sliding_window: equal is what has the same samples, however i
 
     other = one;
     other.advance(at(110s + 1ns));
-    CHECK(!(one == other));  // it has been told another time
+    CHECK(!(one == other));  // it has another time
     other = one;
     other.insert(at_s(5), 1);
     CHECK(!(one == other));  // it has lost a sample
@@ -534,7 +534,7 @@ TEST_BOTH_WINDOWS("sliding_window: options that cannot work do no harm")
         w.insert(at_s(1), 1);
         CHECK(w.query(at_s(1)).now == at_s(1));
         w.insert(at_s(2), 1);
-        CHECK(w.query(at_s(3)).empty());  // all that comes is too old, or too far ahead
+        CHECK(w.query(at_s(3)).empty());  // all later samples are too old, or too far ahead
         w.insert(wall_time::highest(), 1);
         w.insert(wall_time::lowest(), 1);
         CHECK(w.query(wall_time::highest()).now == wall_time::highest());

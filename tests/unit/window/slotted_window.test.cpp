@@ -27,7 +27,7 @@ constexpr slot_options ten_minutes{.span = duration::seconds(600), .width = dura
 
 using window = slotted_window<log_histogram<10>>;
 
-// A sketch without weights, that has to be told something when it is made.
+// A sketch without weights and without a default constructor.
 class count_above {
 public:
     explicit count_above(double limit) : limit_(limit) {}

@@ -30,7 +30,7 @@ static_assert(is(of(-7) + of(7), 0) && is(of(-7) + of(6), -1) && is(of(-1) + of(
 static_assert(is(of(INT64_MAX), INT64_MAX) && is(of(INT64_MIN), INT64_MIN));
 static_assert(is(of(INT64_MAX) + of(INT64_MIN), -1));
 
-// Beyond 64 bits it is told, and nothing is lost: what comes on top counts on.
+// A sum beyond 64 bits is reported, and nothing is lost: later values are still added.
 static_assert(!of(INT64_MAX, 2).fits() && of(INT64_MAX, 2).clamped() == INT64_MAX);
 static_assert(!of(INT64_MIN, 2).fits() && of(INT64_MIN, 2).clamped() == INT64_MIN);
 static_assert(is(of(INT64_MAX) + of(1) + of(-1), INT64_MAX));
@@ -55,7 +55,7 @@ static_assert(is(wide_sum(largest, all_of_them) + of(INT64_MIN, all_of_them) +
                  -std::int64_t{all_of_them}));
 static_assert(wide_sum(largest, 2).approximately() == 36'893'488'147'419'103'232.0);
 
-// A carry goes from either half of the product.
+// A carry can come from either half of the product.
 static_assert(wide_sum(std::uint64_t{0xFFFF'FFFFU}, all_of_them) ==
               wide_sum(0xFFFF'FFFE'0000'0001U, 1));
 static_assert(wide_sum(std::uint64_t{0x1'0000'0001U}, all_of_them) ==

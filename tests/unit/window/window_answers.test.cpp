@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What an answer says of itself; the time that is told with a sample; and a window as a range.
+// The properties of a query's result; a time that is passed with a sample; and a window as a range.
 
 #include <algorithm>
 #include <chrono>
@@ -60,11 +60,11 @@ TEST_CASE_TEMPLATE("a late sample that there is no room for is missing, too", W,
     CHECK(w.insert(at(20), 1, at(61)) == insert_result::too_old);
     CHECK(w.missing() == at(20));
     CHECK_FALSE(w.query(at(61)).complete());
-    CHECK(w.insert(at(55), 1) == insert_result::late);  // 50 goes
+    CHECK(w.insert(at(55), 1) == insert_result::late);  // 50 is removed
     CHECK(w.missing() == at(50));
     CHECK_FALSE(w.query(at(109)).complete());
     CHECK(w.query(at(110)).complete());
-    // Without a span what was pushed out is missing for good.
+    // Without a span, displaced samples stay missing.
     W all{{.max_points = 1}};
     all.insert(wall_time::lowest(), 1);
     all.insert(at(1), 1);

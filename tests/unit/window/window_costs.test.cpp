@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a window costs, in combinations of measures; and a measure of one's own to which order
-// matters: it is in order, however late samples come.
+// The cost of a window, in combinations of measures. And a user's measure that depends on the
+// order: it gets the samples in order, also late ones.
 
 #include <cmath>
 #include <cstddef>
@@ -47,7 +47,7 @@ struct counting {
 };
 static_assert(measure<counting>);
 
-// The same, and says whether order matters; false is as good as not said.
+// The same, with an explicit value for "depends on the order". False is the default.
 template <bool Any>
 struct counting_in : counting {
     static constexpr bool commutative = Any;
@@ -103,7 +103,7 @@ std::uint64_t price(std::uint64_t& dearest, std::uint64_t before)
     return n;
 }
 
-// One sample comes, one goes, one answer: so many samples after the window is full.
+// One sample is added, one expires, one query, `steps` times after the window is full.
 template <class W>
 cost in_order(std::int64_t span, std::int64_t steps)
 {
@@ -349,12 +349,12 @@ TEST_CASE_TEMPLATE("window costs: nothing of the future is measured before its t
     w.insert(at('l'), 'l');  // late, and of the future
     w.insert(at('c'), 'c');  // late, and due
     CHECK(w.query(at('c')).text == "abc");
-    w.insert(at('m'), 'M');  // told again before its time
+    w.insert(at('m'), 'M');  // replaced before its time
     w.insert(at('c'), 'C');
     CHECK(w.query(at('d')).text == "abC");
     w.insert(at('n'), 'n');
     CHECK(w.query(at('d')).text == "abC");
-    w.insert(at('o'), 'o');  // no room: a goes
+    w.insert(at('o'), 'o');  // no space: a is removed
     CHECK(w.query(at('d')).text == "bC");
     CHECK(w.query(at('l')).text == "Cl");
     CHECK(w.query(at('m')).text == "lM");
@@ -373,7 +373,7 @@ TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and a
                    sliding_window<letters, wall_time, worst_case>)
 {
     const auto letter = [](std::int64_t n) { return static_cast<char>('a' + n); };
-    // Every place among ten for a late one, whatever has gone before.
+    // Every position among ten for a late sample, after any number of expired ones.
     for (std::int64_t gone = 0; gone != 10; ++gone) {
         for (std::int64_t late = 0; late != 20; ++late) {
             W w{{.span = duration::nanoseconds(20)}};
@@ -408,7 +408,7 @@ TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and a
     replaced.insert(at('b'), 'B');
     replaced.insert(at('c'), 'C');
     CHECK(replaced.query(at(1'000)).text == "aBC");
-    // What lies in the future is not told yet.
+    // Samples in the future are not included yet.
     CHECK(replaced.query(at(1'000)).now == at(1'000));
     replaced.insert(at(2'000), 'F');
     CHECK(replaced.query(at(1'500)).text == "aBC");

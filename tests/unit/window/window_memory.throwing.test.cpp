@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory: none after the constructor where the number of points is limited, none after warm-up
-// where it is not; and where there is none left, everything is as it was.
+// Memory: with a limit of points, none after the constructor; without one, none after warm-up. If
+// there is no memory, nothing changes.
 
 #include <cstddef>
 #include <cstdint>
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE(
         CHECK(bytes - before == most * each + nodes * node);
         W moved(std::move(w));
         const std::uint64_t moved_bytes = bytes;
-        w.insert(at(1), 1);  // what was moved from takes as much again, and at once
+        w.insert(at(1), 1);  // a moved-from window allocates its memory again at once
         CHECK(bytes - moved_bytes == most * each);
     }
 }

@@ -42,7 +42,7 @@ private:
     int n_;
 };
 
-// And what can be no key: no order, nothing to tell them apart, no copy.
+// Invalid key types: without an order, without a comparison, or without a copy.
 struct unordered {
     friend bool operator==(const unordered&, const unordered&) = default;
 };
@@ -93,7 +93,7 @@ TEST_CASE("each key has a window of its own, and all hear one clock")
     CHECK_FALSE(s.query({"mails", "age"}, at(60)).has_value());
     CHECK(s.size() == 3);
 
-    // What was told of one is told of all, and does not go back.
+    // A time that one window gets is that of all, and does not go back.
     CHECK(s.query({"orders", "age"}, at(607))->points == 1);
     CHECK(s.query({"mails", "length"}, at(0))->now == at(607));
     CHECK(s.query({"mails", "length"}, at(0))->points == 0);
@@ -263,7 +263,7 @@ TEST_CASE("a stored window comes back, and one of another partition is merged")
     CHECK(s.evict_idle(at(184)) == 0);
     CHECK(s.evict_idle(at(185)) == 1);
 
-    // What was stored long ago is empty when it comes back, and not stale.
+    // A window that was stored long ago is empty after loading, and not stale.
     CHECK(s.merge("a", stored));
     CHECK(s.empty());
     CHECK_FALSE(s.query("a", at(0)).has_value());

@@ -26,7 +26,7 @@ using plain = sliding_window<stats<V>>;
 template <class V>
 using weighing = sliding_window<weighted_stats<V>, wall_time, worst_case>;
 
-// What can be stored, and what cannot.
+// Windows that can be stored, and others.
 static_assert(detail::storable_window<plain<std::int64_t>>);
 static_assert(detail::storable_window<plain<std::uint8_t>>);
 static_assert(detail::storable_window<plain<char>>);
@@ -65,7 +65,7 @@ std::string bytes(std::string_view digits)
     return out;
 }
 
-// What stands in front of the checksum, with the right one.
+// The bytes with the right checksum after them.
 std::string summed_up(std::string_view digits)
 {
     std::string out = bytes(digits);
@@ -230,7 +230,7 @@ TEST_CASE("what the options do not let in")
     CHECK(present->size() == 3);
     CHECK(present->losses() == window_losses{.future = 1});
 
-    // Where nobody knew the time yet, every time was taken.
+    // Before the first time was known, every time was accepted.
     plain<double> early({.ahead = 1min});
     CHECK(early.insert(noon + 1h, 4) == insert_result::newest);
     CHECK(load<plain<double>>(save(early), early.options())->size() == 1);
@@ -287,7 +287,7 @@ TEST_CASE("more samples than there are bytes for are not believed, whatever the 
     refuses<W>("776277010004ffffffffffffffffff7f0202", corrupt, 6);
     CHECK(load<W>(summed_up("776277010004010202"), {}).has_value());
     refuses<W>("776277010004020202", corrupt, 9);
-    // Steps that are said to stay the same for longer than there are samples.
+    // Steps with a run length above the number of samples.
     CHECK(load<W>(summed_up("776277010004040202020200010202"), {}).has_value());
     refuses<W>("776277010004040202020200020202", corrupt, 12);
     refuses<W>("7762770100040402020202000002000002", corrupt, 14);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// All orders of samples that come and go, up to so many, in rings that are full, that wrap, and
-// that grow in the middle of it; and the marks inside, which are nobody's business but hold the
-// whole thing together: l <= r <= a <= b, and as many samples in some stretches as in others.
+// All orders of added and expired samples up to a length, in rings that are full, wrap, and grow in
+// between. The internal marks must also keep their invariant: l <= r <= a <= b, with equal numbers
+// of samples in certain ranges.
 
 #include <cstdint>
 #include <vector>
@@ -27,7 +27,7 @@ namespace {
 struct stretch {
     using value_type = int;
     int first = 0;
-    int last = 0;  // the one behind
+    int last = 0;  // one after the last number
     bool broken = false;
 
     static stretch identity() { return {}; }
@@ -47,7 +47,7 @@ struct stretch {
 
 using ring = sample_ring<sample<int>, stretch>;
 
-// Explicit instantiation may name what is private.
+// An explicit instantiation may name private members.
 struct marks {
     std::uint64_t older, steps, half, l, a;
     stretch middle, newer;
@@ -111,7 +111,7 @@ bool holds(const ring& r, const amortised<stretch>& w)
     return true;
 }
 
-// In as little room as there may be: it grows by one place, or by some.
+// With as little space as possible: it grows by one place, or by some.
 template <class How>
 void push(ring& r, How& how, int n)
 {
@@ -150,7 +150,7 @@ void all_orders(const ring& r, const How& how, int next, int left, enumeration& 
     }
 }
 
-// From a window that was made anew with so many samples.
+// From a window that was recomputed with this number of samples.
 template <class How>
 enumeration from(int samples, int left)
 {

@@ -181,13 +181,13 @@ constexpr std::uint64_t typical(std::uint64_t body)
 }
 static_assert(typical(256) == typical(255) + 4, "a body of 256 needs three more");
 
-// What tracing adds, as amqp_size.hpp says.
+// The properties that tracing adds, as in amqp_size.hpp.
 constexpr property tracing[] = {{"traceparent", value::string(55)},
                                 {"Diagnostic-Id", value::string(55)}};
 static_assert(size<proton>({.properties = tracing}) == 8 + 12 + 70 + 72);
 static_assert(size<proton>({.properties = std::span(tracing).first(1)}) == 8 + 12 + 70);
 
-// A list of 254 bytes is the last one in list8; so is a map, whatever it holds.
+// A list of 254 bytes is the last one in list8, and a map, too, for any content.
 constexpr std::uint64_t with_id(std::uint64_t n)
 {
     return size<minimal>({.message_id = identifier::string(n)});
@@ -346,7 +346,7 @@ static_assert(whole(bare, std::span(three).first(2)) ==
 static_assert(whole(bare, three) == whole(never_bare, three));
 static_assert(bare.delta({}, {.body = four_gib}) == highest_size);
 
-// What is dropped is what JavaScript takes for nothing.
+// Values that JavaScript treats as false are dropped.
 constexpr batch<rhea> dropping{.copies_properties = true, .drops_empty = true};
 static_assert(dropping.envelope({.message_id = "", .to = "", .group_sequence = 0}) == 8);
 static_assert(dropping.envelope({.message_id = 0u, .correlation_id = ""}) == 8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sizes against what other encoders wrote: vectors of golden/amqp, whose messages.js explains them.
+// Sizes compared with the output of other encoders: vectors of golden/amqp, which messages.js
+// explains.
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +42,7 @@ constexpr std::string_view service_bus_vectors[] = {
 #include <golden/amqp/service_bus.inc>
 };
 
-// What stands before the first of these, which is taken off with it; or all of it.
+// The text before the first of these characters, or all of it. Removes both from the text.
 std::string_view cut(std::string_view& text, char at)
 {
     const auto end = text.find(at);
@@ -200,7 +201,7 @@ void messages(const std::string_view (&lines)[N])
 template <class P, std::size_t N>
 void batches(const amqp::batch<P>& framing, const std::string_view (&lines)[N])
 {
-    // The same options, for whoever does not know the encoder.
+    // The same options, with the profile for an unknown encoder.
     const amqp::batch<amqp::bound> cautious{
         .copies_properties = framing.copies_properties,
         .copies_message_annotations = framing.copies_message_annotations,

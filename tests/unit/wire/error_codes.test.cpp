@@ -51,7 +51,7 @@ constexpr bool whole(const error_table& t)
     return true;
 }
 
-// A code, or a number, stands in a table once; otherwise the second row would be a dead letter.
+// A code or a number is in a table once. A second row would have no effect.
 constexpr bool no_twins(const error_table& t)
 {
     for (const error_code& a : t.codes) {
@@ -79,7 +79,7 @@ constexpr bool all_are(bool (*what)(const error_table&))
 static_assert(all_are(whole));
 static_assert(all_are(no_twins));
 
-// What a table is asked for mostly, and what is wrong most often.
+// The most frequent lookups, and the most frequent mistakes.
 static_assert(find(wire::kafka_errors, 10) == answer::too_large);
 static_assert(find(wire::kafka_errors, 18) == answer::too_large);
 static_assert(find(wire::kafka_errors, 7) == answer::outcome_unknown, "a timeout is no refusal");
@@ -118,7 +118,7 @@ static_assert(find(wire::http_errors, 413) == answer::too_large);
 static_assert(find(wire::http_errors, "429") == answer::throttled);
 static_assert(find(wire::http_errors, 504) == answer::outcome_unknown);
 
-// A status has two readings where a proxy can say it of a request that was carried out.
+// A status is ambiguous if a proxy can send it for a request that was carried out.
 static_assert(find(wire::http_errors, 500) == answer::outcome_unknown);
 static_assert(find(wire::http_errors, 502) == answer::outcome_unknown);
 static_assert(find(wire::http_errors, 503) == answer::outcome_unknown,
@@ -161,8 +161,8 @@ static_assert([] {
     return true;
 }());
 
-// RabbitMQ's own list of codes, of which 200 is no error and 406 has many meanings. The name that a
-// reply text begins with means what the number means.
+// RabbitMQ's own list of codes. 200 is no error, and 406 has many meanings. The name at the
+// beginning of a reply text has the same meaning as the number.
 struct reply {
     std::int64_t code{};
     std::string_view constant{};
@@ -198,8 +198,8 @@ static_assert([] {
 static_assert(find(wire::rabbitmq_errors, "PRECONDITION_FAILED") == std::nullopt, "the text tells");
 static_assert(find(wire::rabbitmq_errors, 200) == std::nullopt);
 
-// Every reason that MQTT 5 has for a publication or for the end of the connection, but those that
-// say nothing (0x80, 0x83), the taken identifier (0x91), and those of who subscribes.
+// Every reason code of MQTT 5 for a publication or for the end of the connection. Exceptions: those
+// without information (0x80, 0x83), the identifier in use (0x91), and those of subscriptions.
 static_assert([] {
     for (int reason = 0x80; reason <= 0xA2; ++reason) {
         const bool left_out = reason == 0x80 || reason == 0x83 || reason == 0x8F ||
@@ -239,7 +239,7 @@ static_assert(find(wire::firehose_errors, "InvalidArgumentException") == std::nu
               "also: Records size exceeds 4 MB limit");
 static_assert(find(wire::kinesis_errors, "ValidationException") == std::nullopt);
 static_assert(find(wire::firehose_errors, "ValidationException") == std::nullopt);
-// Nor has what all services share an answer for them, which is asked next.
+// The common table of all services, which is the next one, has no row for them either.
 static_assert(find(wire::aws_common_errors, "InvalidArgumentException") == std::nullopt);
 static_assert(find(wire::aws_common_errors, "InvalidParameterException") == std::nullopt);
 static_assert(find(wire::aws_common_errors, "InvalidParameterValue") == std::nullopt);
@@ -251,7 +251,7 @@ static_assert(find(wire::kafka_errors, "TRANSACTION_ABORTABLE") == std::nullopt)
 static_assert(find(wire::http_errors, 200) == std::nullopt);
 static_assert(find(error_table{}, "x") == std::nullopt);
 
-// Your own list goes first, the rest is as it was.
+// A user's list takes precedence. The other rows do not change.
 constexpr error_code mine[] = {{"amqp:internal-error", answer::permanent},
                                {"my:own", answer::throttled},
                                {"", answer::too_large, 503}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What wire/ has as framings is what batches are cut by.
+// The framings of wire/ cut batches.
 
 #include <cstdint>
 #include <string>

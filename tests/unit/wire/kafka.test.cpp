@@ -21,7 +21,7 @@ using kafka::record;
 using kafka::size;
 using waybill::detail::highest_size;
 
-// A text of any length; there is nothing behind it, so reading it would show.
+// A text of any length, without memory for it: a read would be found.
 constexpr std::string_view of(std::size_t n)
 {
     return {"", n};
@@ -70,7 +70,7 @@ static_assert(size({.headers = trace}, 0, 0) == 7 + 1 + 11 + 1 + 55 + 1, "the re
 constexpr std::array<header, 64> many{};
 static_assert(size({.headers = many}, 0, 0) == 2 + 1 + 1 + 1 + 1 + 1 + 2 + 64 * 2);
 
-// What the format cannot say.
+// Sizes that the format cannot express.
 constexpr std::size_t gib = std::size_t{1} << 30U;
 static_assert(value_only(2 * gib - 100) == 2 * gib - 100 + 5 + 4 + 1 + 5);
 static_assert(value_only(2 * gib - 11) == 2 * gib - 1 + 5, "the last that its length can say");

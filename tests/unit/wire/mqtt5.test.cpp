@@ -31,7 +31,7 @@ static_assert(size({.payload = of(16'381)}) == 4 + 16'384);
 static_assert(size({.payload = of(2'097'148)}) == 4 + 2'097'151);
 static_assert(size({.payload = of(2'097'149)}) == 5 + 2'097'152);
 
-// The last that the remaining length can say.
+// The largest remaining length of the format.
 static_assert(size({.payload = of(268'435'452)}) == 5 + mqtt5::max_remaining_length);
 static_assert(size({.payload = of(268'435'453)}) == highest_size);
 #if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view

@@ -48,7 +48,7 @@ static_assert(framing.envelope(1) == 10);
 static_assert(framing.delta({}, 127) == 130 && framing.delta({}, 128) == 132);
 static_assert(framing.delta({}, -1) == highest_size);
 
-// Pub/Sub: what is empty is not written, but in an entry of a map it is.
+// Pub/Sub: an empty value is not written, except in an entry of a map.
 constexpr pubsub::attribute one[] = {{"k", "v"}};
 constexpr pubsub::attribute empty[] = {{"", ""}};
 static_assert(pubsub::size({}) == 0);

@@ -36,7 +36,7 @@ constexpr bool reads_all()
     return true;
 }
 
-// Nobody takes another's words for his own.
+// No reader accepts the text of another service.
 constexpr bool nobody_else_reads_them()
 {
     for (const refusal& each : refusals) {
@@ -67,7 +67,7 @@ constexpr std::optional<refusal_numbers> sqs(std::initializer_list<std::string_v
     }
     return sqs(std::string_view(text.data(), n));
 }
-// What SQS says, with these two in the places of the numbers.
+// The text of SQS with these two numbers.
 constexpr std::optional<refusal_numbers> sqs(std::string_view limit, std::string_view actual)
 {
     return sqs({"Batch requests cannot be longer than ", limit, " bytes. You have sent ", actual,
@@ -81,7 +81,7 @@ constexpr std::optional<refusal_numbers> handed_on(std::string_view before, std:
                 "Batch requests cannot be longer than 262144 bytes. You have sent 400000 bytes.",
                 behind});
 }
-// What it says of one message.
+// The numbers of its text for one message.
 constexpr std::optional<refusal_numbers> shorter_than(std::uint64_t limit)
 {
     return refusal_numbers{std::nullopt, limit, extent::item};
@@ -154,7 +154,7 @@ static_assert(handed_on("failed:\\r", "") == sent);
 static_assert(!handed_on("failed:\\x", ""));
 static_assert(!handed_on("n", ""));
 
-// Clients put their own words before a refusal and behind it.
+// Clients add their own text before and after a refusal.
 // https://github.com/awslabs/amazon-sqs-python-extended-client-lib/issues/25
 static_assert(handed_on("BatchRequestTooLong('An error occurred (AWS.SimpleQueueService."
                         "BatchRequestTooLong) when calling the SendMessageBatch operation: ",
@@ -170,17 +170,17 @@ static_assert(handed_on("", " (Service: AmazonSQS; Status Code: 400; Error Code:
 static_assert(handed_on("AWS.SimpleQueueService.BatchRequestTooLong: ",
                         "\n\tstatus code: 400, request id: 7") == sent);
 static_assert(handed_on("Error { message: Some(\"", "\"), code: Some(\"x\") }") == sent);
-// https://github.com/aws/aws-sdk-cpp/issues/646 has the words that come before an unknown error.
+// https://github.com/aws/aws-sdk-cpp/issues/646 has the text before an unknown error.
 static_assert(handed_on("Unable to parse ExceptionName: AWS.SimpleQueueService.BatchRequestTooLong "
                         "Message: ", "") == sent);
 static_assert(handed_on("HTTP response code: 400\nException name: BatchRequestTooLong\nError "
                         "message: ", "\n5 response headers:\n") == sent);
-// The one for PHP: the beginning of the answer, cut, and then what it means.
+// The client for PHP: the beginning of the reply, cut, and then its meaning.
 static_assert(handed_on("400 Bad Request` response: <Message>Batch requests cannot be longer than "
                         "262144 bytes. You have sent 40 (truncated...)\n BatchRequestTooLong "
                         "(client): ", " - <Message>x</Message>") == sent);
 
-// What SQS says of one message, whatever the limit of the queue, and in a batch of the entry.
+// The text of SQS for one message: with any limit of the queue, and for an entry in a batch.
 static_assert(too_long("Amazon.SQS.AmazonSQSException: ", "262144",
                        " bytes. ---> Amazon.Runtime.Internal") == shorter_than(262'144),
               "https://github.com/aws/aws-sdk-net/issues/4001");
@@ -203,7 +203,7 @@ static_assert(!too_long("Batch requests cannot be longer than 4 bytes. You have 
                         "4", " bytes."),
               "of the batch, or of a message in it");
 
-// Where a number ends the phrase, what follows it must not belong to it.
+// If the phrase ends with a number, the next character must not belong to it.
 constexpr std::optional<refusal_numbers> sized = both(65'537, 65'536, extent::item);
 static_assert(rabbitmq("message size 65537 is larger than configured max size 65536") == sized);
 static_assert(rabbitmq("message size 65537 is larger than configured max size 65536.") == sized);
@@ -264,7 +264,8 @@ static_assert(grpc("Received message larger than max (x vs. 4): Received message
                    "(9 vs. 4)") == both(9, 4),
               "what is no phrase is no witness");
 
-// A phrase that goes on behind its last number has to go on: the number may have been cut.
+// If the phrase continues after its last number, the rest must be present: the number may have been
+// cut.
 static_assert(!read_refusal(dialect::kafka,
                             "The record batch size in the append to orders-0 is 1048677 bytes "
                             "which exceeds the maximum configured value of 104858"));
@@ -272,7 +273,7 @@ static_assert(!read_refusal(dialect::pubsub,
                             "The value for request_size is too large. You passed 10000558 in the "
                             "request, but the maximum value is 1000000"));
 
-// What stands between the words has to be there.
+// The text between the words must be present.
 static_assert(!read_refusal(dialect::azure_amqp,
                             "The received message (delivery-id:, size:9 bytes) exceeds the limit "
                             "(4 bytes) currently allowed on the link"));
@@ -282,13 +283,13 @@ static_assert(!read_refusal(dialect::kafka,
 static_assert(grpc("Received message larger than max ( vs. 4), Received message larger than max "
                    "(9 vs. 4)") == both(9, 4));
 
-// Sizes that are said of something else.
+// Sizes of something else.
 static_assert(!grpc("Compressed gRPC message exceeds maximum size 4194304: 5000000 bytes read"));
 static_assert(!grpc("Decompressed gRPC message exceeds maximum size 4194304"));
 static_assert(!grpc("gRPC message exceeds maximum size 4194304: -2147483648"));
 // https://github.com/gatling/gatling/issues/4683
 static_assert(!grpc("RESOURCE_EXHAUSTED: gRPC message exceeds maximum size 4194304"));
-// What an emulator says that was told no limit.
+// The text of an emulator without a limit.
 static_assert(!read_refusal(dialect::azure_amqp,
                             "The message (id:28756230, size:159 bytes) is larger than is "
                             "currently allowed (-1 bytes)"));
@@ -316,7 +317,7 @@ TEST_CASE("a text that is cut off gives what it gives whole, or nothing, unless 
         for (std::size_t n = 0; n <= each.text.size(); ++n) {
             const auto got = read_refusal(each.from, each.text.substr(0, n));
             if (!got || got == each.numbers) continue;
-            // Digits at the very end of what is left: no reader can know that more were there.
+            // Digits at the very end of the rest: no reader can know that more digits followed.
             CHECK(n > 0);
             CHECK((each.text[n - 1] >= '0' && each.text[n - 1] <= '9'));
             CHECK((each.text[n] >= '0' && each.text[n] <= '9'));

@@ -37,7 +37,7 @@ constexpr bool is_name(std::string_view s)
     return !s.empty();
 }
 
-// What every row has to have, whatever the service.
+// The required parts of every row, for each service.
 constexpr bool whole(const service& s)
 {
     return is_name(s.name) && is_month(s.as_of) && s.source.starts_with("https://") &&
