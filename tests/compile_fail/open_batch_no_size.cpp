@@ -1,7 +1,7 @@
 // expect: size function: it must return the bytes of an item as an integer, not as bool
 // SPDX-License-Identifier: MIT
 //
-// Whether an item is large is not how large it is.
+// A predicate "is large" is not a size.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // expect: size function: the batch was declared for another type of it; of(limits, size)
 // SPDX-License-Identifier: MIT
 //
-// A size function with state is part of the type, which open_batch::of finds out.
+// A size function with state is part of the type, which open_batch::of deduces.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // expect: execute must return a fault
 // SPDX-License-Identifier: MIT
 //
-// Whether a step may be tried again is more than yes or no.
+// A bool does not show whether a step may be retried.
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>

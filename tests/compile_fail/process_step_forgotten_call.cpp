@@ -1,7 +1,7 @@
 // expect: process_step: no call for write_dead_letter, or more than one
 // SPDX-License-Identifier: MIT
 //
-// Whoever drives a session has to say what becomes of a step that failed.
+// The driver of a session must handle failed steps.
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>

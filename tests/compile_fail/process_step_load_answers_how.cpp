@@ -1,8 +1,8 @@
 // expect: load_state must return state_loaded
 // SPDX-License-Identifier: MIT
 //
-// What was found is not what the state says: without its progress a failed session would begin
-// anew.
+// The outcome of the read is not enough: without its progress a failed session would start from the
+// beginning.
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>

@@ -1,7 +1,7 @@
 // expect: must return a fault
 // SPDX-License-Identifier: MIT
 //
-// Whoever writes the state has to say whether it was written.
+// The function that writes the state must return whether it was written.
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>

@@ -1,7 +1,7 @@
 // expect: no matching
 // SPDX-License-Identifier: MIT
 //
-// A condition has three answers: one that says bool has none for what nobody knows.
+// A condition has three results. A bool cannot express "unknown".
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 // expect: could not convert | no viable conversion
 // SPDX-License-Identifier: MIT
 //
-// Sixty of what?
+// A number without a unit is no duration.
 
 #include <waybill/scaling/policy.hpp>
 

@@ -1,7 +1,7 @@
 // expect: no matching
 // SPDX-License-Identifier: MIT
 //
-// What is remembered outlives the process, and the steady clock does not.
+// The state outlives the process, but a time of the steady clock does not.
 
 #include <waybill/scaling/decide.hpp>
 

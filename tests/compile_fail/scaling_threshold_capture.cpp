@@ -1,7 +1,7 @@
 // expect: cannot convert | no viable conversion
 // SPDX-License-Identifier: MIT
 //
-// A threshold is stored and compared, and what a function captures could not be.
+// A threshold is stored and compared, which captures do not allow.
 
 #include <cstdint>
 

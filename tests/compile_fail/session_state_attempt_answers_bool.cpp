@@ -1,7 +1,7 @@
 // expect: attempt: the step must return a fault, a result<void> or executed
 // SPDX-License-Identifier: MIT
 //
-// Whether true is success is anybody's guess.
+// A bool does not show whether true is success.
 
 #include <waybill/session/session_state.hpp>
 

@@ -1,7 +1,7 @@
 // expect: session_state: the place must have load() -> result<std::optional<std::string>>
 // SPDX-License-Identifier: MIT
 //
-// A place that answers with an empty text where there is no state makes a damaged one of a new one.
+// If a missing state is returned as an empty text, a new session looks damaged.
 
 #include <waybill/session/session_state.hpp>
 

@@ -1,7 +1,8 @@
 // expect: deleted
 // SPDX-License-Identifier: MIT
 //
-// The codec is referred to, so a temporary one would be gone at the first call.
+// The session_state keeps a reference to the codec, so a temporary one would dangle at the first
+// call.
 
 #include <waybill/session/session_state.hpp>
 

@@ -1,7 +1,7 @@
 // expect: remove `counted`
 // SPDX-License-Identifier: MIT
 //
-// The number of samples is among all measures, and is not asked for.
+// The number of samples is a part of all measures, and is not requested separately.
 
 #include <waybill/window/measures.hpp>
 

@@ -1,7 +1,7 @@
 // expect: deleted
 // SPDX-License-Identifier: MIT
 //
-// A window of whole numbers does not cut off what stands behind the point, and NaN is no number.
+// A window of integers does not truncate fractions, and NaN is no number.
 
 #include <cstdint>
 

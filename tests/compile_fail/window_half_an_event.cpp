@@ -1,7 +1,7 @@
 // expect: use of deleted function | call to deleted member function
 // SPDX-License-Identifier: MIT
 //
-// A sample stands for a whole number of events.
+// A sample has an integer as its weight.
 
 #include <waybill/window.hpp>
 

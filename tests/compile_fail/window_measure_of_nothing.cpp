@@ -1,7 +1,7 @@
 // expect: constraint
 // SPDX-License-Identifier: MIT
 //
-// A measure can be made of a sample, or no window knows what to do with one.
+// A measure must be constructible from a sample.
 
 #include <waybill/window/sliding_window.hpp>
 

@@ -1,7 +1,7 @@
 // expect: are the same sum
 // SPDX-License-Identifier: MIT
 //
-// A measure with two sums would not know which one to tell.
+// A measure with two sums cannot decide which one to return.
 
 #include <waybill/window/measures.hpp>
 

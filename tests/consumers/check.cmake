@@ -8,7 +8,8 @@ set(projects "${CMAKE_CURRENT_LIST_DIR}")
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
 
-# run(<command>...): it succeeds. fails(<words> <command>...): it does not, and says the words.
+# run(<command>...): it must succeed. fails(<words> <command>...): it must fail, and print the
+# words.
 function(run)
     execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT code EQUAL 0)
@@ -31,7 +32,7 @@ function(fails words)
     says("${words}" "${text}")
 endfunction()
 
-# configure(<project> <folder> <option>...) is only the command; build_and_test() does it all.
+# configure(<project> <folder> <option>...) only sets the command; build_and_test() runs all steps.
 macro(configure project folder)
     set(command "${CMAKE_COMMAND}" -S "${projects}/${project}" -B "${WORK}/${folder}"
         -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"
@@ -52,7 +53,7 @@ macro(install_and_move)
     file(GLOB_RECURSE files "${WORK}/moved/*")
     foreach(file IN LISTS files)
         file(READ "${file}" text)
-        # As a whole path: a checkout in /waybill is not what share/cmake/waybill names.
+        # As a whole path: a checkout in /waybill is not in the text share/cmake/waybill.
         foreach(place IN ITEMS "${WORK}/installed" "${SOURCE}" "${BUILD}")
             string(FIND "${text}" "${place}/" at)
             if(NOT at EQUAL -1)
@@ -93,7 +94,8 @@ elseif(WAY STREQUAL "missing_package")
     says("component json found: FALSE" "${configured}")
     says("component fmt found: TRUE" "${configured}")
     says("component ranges found: TRUE" "${configured}")
-    # What does not exist is named with what does, and another minor version is not compatible.
+    # An unknown component is reported with the list of components. Another minor version is not
+    # compatible.
     configure(find_package unknown -DREQUIRED_COMPONENTS=xml)
     fails("waybill has no component xml: there are core json fmt ranges" ${command})
     configure(find_package newer -DVERSION=0.3)

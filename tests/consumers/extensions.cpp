@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program with whatever extensions its project asked for.
+// A program with the extensions that its project requests.
 
 #ifdef WITH_JSON
 #include <waybill/ext/json.hpp>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Bytes or text that may be a deferral book: they are refused with a reason, or they are exactly
-// what is written of the book that they were read as, and that book hands out all that it has.
-// Nearly all bytes that are changed fail the checksum, so each input is tried with the right one,
-// too.
+// Bytes or text that may be stored deferred messages. They are refused with a reason, or they equal
+// the bytes of the state that they decode to. All entries of that state are handed out. Nearly all
+// changed bytes fail the checksum, so each input is also tried with a valid one.
 
 #include <cstddef>
 #include <cstdint>

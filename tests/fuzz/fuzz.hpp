@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// fuzz: what a program in this folder is made of.
+// fuzz: the parts of a program in this folder.
 //
 //     extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 //     std::vector<std::string> fuzz_seeds();       // good inputs to begin with, all kinds of them
 //
-// With main.cpp it is a test: a fixed number of inputs, made of the seeds by fixed dice, the same
-// ones everywhere. With -fsanitize=fuzzer it is a fuzzer that goes on for as long as it is let.
+// With main.cpp it is a test: a fixed number of inputs, made from the seeds by fixed random
+// numbers, the same on every compiler. With -fsanitize=fuzzer it is a fuzzer that runs until it is
+// stopped.
 //
-// What must hold is said by `must`; it ends the program and tells the line.
+// `must` checks a rule. If the rule does not hold, it prints the rule and aborts.
 
 #ifndef WAYBILL_TESTS_FUZZ_FUZZ_HPP
 #define WAYBILL_TESTS_FUZZ_FUZZ_HPP
@@ -34,7 +35,7 @@ inline void must(bool holds, const char* what)
     std::abort();
 }
 
-/// The input as text. An empty one may come without an address.
+/// The input as text. An empty one may have a null address.
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size)
 {
     if (size == 0) return {};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// A fuzzer without a fuzzer: every seed, beginnings of it, bits of it turned, and then a fixed
-// number of inputs that are seeds with some bytes changed, left out, said twice, or taken from
-// another seed. It knows nothing of what is covered, but it is the same on every compiler.
+// A fuzzer without coverage: every seed, beginnings of it and bit flips of it. Then a fixed number
+// of inputs from seeds with some bytes changed, omitted, repeated, or taken from another seed. It
+// is the same on every compiler.
 //
-// Arguments are files that are run alone, to see again what a fuzzer has found.
+// Arguments are files that are run alone, to reproduce a finding of a fuzzer.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace {
 
 void run(std::string_view input)
 {
-    // A copy that ends where it ends, so that a sanitizer sees who reads on.
+    // A copy of exactly this size, so that a sanitizer finds reads beyond the end.
     const std::vector<std::uint8_t> bytes(input.begin(), input.end());
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
 }

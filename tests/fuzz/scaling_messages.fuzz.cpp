@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Text that may be a message of scaling: a sample of a metric, a command or its result. It is
-// refused with a place and a reason, or it is read as exactly one of the three, written, and read
-// again as the same. Messages with any bytes in their names are written and read as the same.
+// refused with a place and a reason, or it is read as exactly one of the three. Written and read
+// again, it is equal. This also holds for messages with any bytes in their names.
 
 #include <cmath>
 #include <cstddef>
@@ -57,7 +57,7 @@ void use(const sc::result_message& m)
     }
 }
 
-/// Written, and read again as the same.
+/// Writes the message, and reads an equal one.
 template <class T>
 void survives(const T& m)
 {
@@ -115,7 +115,7 @@ void made(std::string_view bytes, tests_support::dice& roll)
     }
 }
 
-/// Other values where the fields are.
+/// Replaces the values of fields.
 void exchange(json& j, tests_support::dice& roll)
 {
     constexpr const char* fields[] = {"version", "resource", "metric", "at",     "value",

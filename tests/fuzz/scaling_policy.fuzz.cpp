@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Text that may be a policy of scaling: it is refused with a place and a reason, or what it was
-// read as is written and read again as the same, and decides: of any number of instances, whatever
-// is known, into the bounds.
+// Text that may be a policy of scaling. It is refused with a place and a reason, or its policy is
+// equal after it was written and read again. The policy decides within its bounds, for any number
+// of instances and any known metrics.
 //
-// Changed bytes seldom make another policy, so each input is also tried with a part of its JSON
-// exchanged for another part or for what has no place there.
+// Changed bytes seldom make another policy. So each input is also tried with a part of its JSON
+// replaced by another part, or by a value that is invalid there.
 
 #include <cstddef>
 #include <cstdint>
@@ -81,7 +81,7 @@ void each_part(json& j, std::vector<json*>& parts)
     for (json& part : j) each_part(part, parts);
 }
 
-/// What an input is changed with: whole seeds, and all that there is in them.
+/// The replacements for parts of an input: whole seeds, and all of their parts.
 struct shelf {
     std::vector<json> seeds;
     std::vector<json> parts;

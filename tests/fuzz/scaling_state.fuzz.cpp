@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Text that may be what scaling remembers: it is refused with a place and a reason, or what it was
-// read as is written and read again as the same, fits its row, is in order, and can be decided
-// with.
+// Text that may be a state of scaling. It is refused with a place and a reason, or its state is
+// equal after it was written and read again. The state fits its row, is in order, and can be used
+// for decisions.
 
 #include <cstddef>
 #include <cstdint>
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (parsed) read(*parsed);
     json j = parsed ? *std::move(parsed)
                     : json::parse(fuzz_seeds()[roll(fuzz_seeds().size())], nullptr, false);
-    // Other numbers where the lists and the fields are.
+    // Replaces numbers in the lists and fields.
     constexpr const char* fields[] = {"highest", "lowest", "made",    "last_id",  "pending",
                                       "ready",   "last_up", "warm_at", "inactive_since", "version"};
     constexpr const char* others[] = {"", "1 5 2 4", "1 4 2 5", "1 2 3", "-zz 1 0", "2 1 1 0",

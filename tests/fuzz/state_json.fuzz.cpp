@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Bytes that may be a session's state in JSON or CBOR: they are refused with a reason, or they are
-// a state that is written and read as the same, and that can be written as failed. Nearly all bytes
-// that are changed fail the checksum, so each input is tried behind the right line, too.
+// Bytes that may be a session's state in JSON or CBOR. They are refused with a reason, or their
+// state is equal after it was written and read again, and can be written as failed. Nearly all
+// changed bytes fail the checksum, so each input is also tried after a valid line.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +44,7 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
         // fields, but for its mark.
         const bool left_out = failed && !s.read.user.empty() &&
                               again.read.user.size() == again.read.user.count("IsFailedSession");
-        // By its text: a number that CBOR says is none is not equal to itself.
+        // Compared as texts: a NaN of CBOR is not equal to itself.
         fuzz::must(left_out || dumped(again.value) == dumped(s.value), "and is the same");
         fuzz::must(again.progress.failed.has_value() == failed, "and failed");
         fuzz::must(again.progress.done == s.progress.done, "and as far");
@@ -118,7 +118,7 @@ std::vector<std::string> fuzz_seeds()
         });
     }
     all.emplace_back(R"({"IsFailedSession":true,"no":4})");
-    // Texts of no length told in one another: a parser that calls itself for each has an end.
+    // Nested texts without a length: a recursive parser must have a limit.
     for (const char piece : {'\x7F', '\x5F'}) {
         all.push_back(detail::seal_state(state_format::cbor, {1, 0},
                                  "\xA1\x61" "a" + std::string(60'000, piece)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Bytes that may be a session's state: they are refused with a reason, or they are exactly what is
-// written of the state that they were read as, and that state can be written as failed. Nearly all
-// bytes that are changed fail the checksum, so each input is tried with the right line, too.
+// Bytes that may be a session's state. They are refused with a reason, or they equal the bytes of
+// the state that they decode to, and that state can be written as failed. Nearly all changed bytes
+// fail the checksum, so each input is also tried with a valid line.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +58,7 @@ void read_as(std::string_view bytes, const text_state::options& o)
                                 detail::highest_size,
                                 {},
                                 {}};
-    f.text.assign(1'000, '\n');  // in the small budget it has to be cut
+    f.text.assign(1'000, '\n');  // the small budget requires a cut
     f.at = wall_time::highest();
     r.state.progress = {detail::highest_size,
                         detail::highest_size,
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read_all(given);
     const std::size_t end = given.find('\n');
     if (end == std::string_view::npos) return 0;
-    // The line as it is with the sum put right, and another line with the rest behind it.
+    // The line with a valid checksum, and another line before the rest.
     std::string summed(given);
     if (end >= 8) {
         const std::uint32_t sum =

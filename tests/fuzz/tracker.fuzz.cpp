@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Bytes that may be what a tracker wrote beside its watermark: they are refused with a reason, or
-// read as done positions that ascend, and written again they say the same in no more bytes. Nearly
-// all that is changed fails the checksum, so each input is tried with the right one, too; and as
-// text; and behind the position that it names.
+// Bytes that may be the encoded state of a tracker. They are refused with a reason, or decode to
+// ascending done positions. Encoded again, these take no more bytes and decode to the same. Nearly
+// all changed bytes fail the checksum, so each input is also tried with a valid one, as text, and
+// after the position that it names.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,7 @@ using namespace waybill;
 
 void walk(const completion_tracker& from, const tracker_start& start)
 {
-    // The log comes again, as far as that can be seen: what is done is passed by, the rest is
-    // begun.
+    // Replays the log as far as it is known: done positions are skipped, and the others are begun.
     completion_tracker t = from;
     for (std::uint64_t n = 0; n < start.done.size() && n < 8; ++n) {
         const detail::position_run r = start.done[n];
@@ -82,7 +81,7 @@ void read_everywhere(std::string_view bytes)
           {detail::highest_size}}) {
         read(from, bytes);
     }
-    // And where it says that it belongs.
+    // And at the position that it names.
     if (bytes.size() < 2) return;
     detail::tracker_reader in(bytes.substr(1));
     const std::uint64_t first = in.take_number();

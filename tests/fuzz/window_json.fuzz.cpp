@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Text that may be a window as JSON: it is refused with a place and a reason, or what it was read
-// as is written and read again as the same.
+// Text that may be a window as JSON. It is refused with a place and a reason, or its window is
+// equal after it was written and read again.
 
 #include <cstddef>
 #include <cstdint>

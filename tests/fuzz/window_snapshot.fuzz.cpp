@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Bytes that may be a stored window: they are refused with a reason, or they are exactly what is
-// written of the samples that they were read as. Nearly all that is changed fails the checksum, so
-// each input is tried with the right one, too.
+// Bytes that may be a stored window. They are refused with a reason, or they equal the bytes of the
+// window that they decode to. Nearly all changed bytes fail the checksum, so each input is also
+// tried with a valid one.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ void read_as(std::string_view bytes)
     for (std::uint64_t n = 1; n < all->size(); ++n) {
         fuzz::must(!((*all)[n].at < (*all)[n - 1].at), "times are in order");
     }
-    // With other options: what is not taken is counted, and the answer is of what is left.
+    // With other options: dropped samples are counted, and the query has the others.
     const window_options few{.span = duration::seconds(60),
                              .max_points = 4,
                              .ahead = duration::seconds(1),

@@ -22,7 +22,7 @@ void expect(bool condition, const char* what)
     ++failures;
 }
 
-/// An environment whose time stands still.
+/// An environment whose clock stands still.
 struct standing_environment {
     waybill::steady_time now() { return {}; }
     waybill::wall_time wall_now() { return {}; }

@@ -6,6 +6,6 @@
 
 int main()
 {
-    // Linking is the test; that both saw one version is worth a look.
+    // Linking is the test. Both units must also have the same version.
     return version_seen_by_two() == WAYBILL_VERSION ? 0 : 1;
 }

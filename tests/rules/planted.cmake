@@ -88,7 +88,8 @@ if(NOT code EQUAL 0)
     message(FATAL_ERROR "a clean library does not pass:\n${text}")
 endif()
 
-# planted(<words of the message>): what stands in the tree now has to be named so, by a failing run.
+# planted(<words of the message>): the current tree must be reported with these words, by a failing
+# run.
 set_property(GLOBAL PROPERTY planted 0)
 function(planted words)
     run_rules(code text)

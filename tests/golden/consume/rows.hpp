@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rows that the files of version 1 were written of, made anew: attempts, leases and owners, as
-// a store keeps each as one text; with texts of any bytes, and the ends of what there is.
+// The values in the files of version 1: crash records, leases and owners, each as a store keeps it
+// in one text. They include texts of any bytes and extreme values.
 
 #ifndef WAYBILL_TESTS_GOLDEN_CONSUME_ROWS_HPP
 #define WAYBILL_TESTS_GOLDEN_CONSUME_ROWS_HPP

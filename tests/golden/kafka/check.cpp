@@ -19,7 +19,7 @@ namespace {
 namespace kafka = waybill::wire::kafka;
 using nlohmann::json;
 
-// Lengths are all that is looked at.
+// Only lengths matter.
 std::string_view text(const json& n)
 {
     return {"", n.get<std::size_t>()};

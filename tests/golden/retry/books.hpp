@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The deferral books that the files of version 1 were written of, made anew: none, one, sessions,
-// partitions, texts of any bytes, and the ends of what there is.
+// The deferred messages in the files of version 1: none, one, sessions, partitions, texts of any
+// bytes, and extreme values.
 
 #ifndef WAYBILL_TESTS_GOLDEN_RETRY_BOOKS_HPP
 #define WAYBILL_TESTS_GOLDEN_RETRY_BOOKS_HPP
@@ -14,7 +14,7 @@
 
 namespace golden_books {
 
-/// A book as it was stored.
+/// The stored form of an object.
 struct stored {
     std::string_view name;
     std::string_view bytes;  ///< As hexadecimal digits.
@@ -64,7 +64,7 @@ void each(F f)
     b.defer({.sequence = 8, .due = seconds(noon + 1'200), .attempts = 1, .session = "s1",
              .id = "order-6", .since = seconds(noon)});
     b.defer({.sequence = (3ULL << 48U) + 8, .due = seconds(noon), .session = "s2"});
-    (void)b.take(seconds(noon), {}, 1);  // what is in hand is stored as all the others
+    (void)b.take(seconds(noon), {}, 1);  // a message in hand is stored like all others
     f("sessions", b);
     waybill::deferred_messages ends;
     ends.defer({.sequence = 0, .due = wall_time::highest(), .since = wall_time::lowest()});

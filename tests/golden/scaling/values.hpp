@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The values whose JSON stands beside this file. Their names are those of the files.
+// The values of the JSON files in this folder. Their names are those of the files.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SCALING_VALUES_HPP
 #define WAYBILL_TESTS_GOLDEN_SCALING_VALUES_HPP
@@ -19,7 +19,7 @@ using waybill::wall_time;
 
 inline constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 
-/// As somebody writes one to begin with.
+/// A first policy of a user.
 inline sc::policy policy_small()
 {
     return {.up = sc::any_of(sc::mean("orders") > sc::per_instance(100), sc::highest("age") > 300),
@@ -32,7 +32,7 @@ inline sc::policy policy_small()
             .after_failure = {}};
 }
 
-/// Everything that can be said, but for a ladder.
+/// All fields of a policy, except a ladder.
 inline sc::policy policy_full()
 {
     const auto s = [](std::int64_t n) { return duration::seconds(n); };
@@ -85,7 +85,7 @@ inline sc::state state_empty()
     return {};
 }
 
-/// In the middle of a day.
+/// A typical state during a day.
 inline sc::state state_typical()
 {
     sc::state s;
@@ -103,11 +103,11 @@ inline sc::state state_typical()
     return s;
 }
 
-/// As much as there can be of everything, with the longest texts.
+/// A state at its maximum, with the longest texts.
 inline sc::state state_full()
 {
     constexpr std::uint64_t most = UINT64_MAX;
-    const wall_time long_ago = wall_time::lowest();  // its text is as long as one can be
+    const wall_time long_ago = wall_time::lowest();  // its text has the maximum length
     sc::state s;
     s.last_id = most;
     s.pending = sc::pending_command{{most, most, most - 1}, long_ago,
@@ -123,7 +123,7 @@ inline sc::state state_full()
     return s;
 }
 
-/// What is known for the decision. It views nothing that goes away.
+/// The metrics of the decision. All views in it stay valid.
 inline std::vector<sc::reading> known()
 {
     sc::reading orders{.metric = "orders", .points = 10, .first = noon - duration::seconds(540),
@@ -138,7 +138,7 @@ inline std::vector<sc::reading> known()
     return {orders, age, backlog};
 }
 
-/// The policy that the decision was made by; it has to last as long as that.
+/// The policy of the decision. It must outlive the decision.
 inline sc::policy deciding_policy()
 {
     sc::policy p = policy_small();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The states that the files <name>.json, <name>.cbor and <name>.bare were written of in version 1,
-// made anew: a new one, some on their way, one of them redriven, two without step numbers, some that have failed, one of a
-// later minor version, and the ends of what there is; and old_<name>, of the version of the user's
-// type before this one. The files are read for good, and nothing in them may be changed.
+// The values in the files <name>.json, <name>.cbor and <name>.bare of version 1. A new state,
+// running ones, a redriven one, two without step numbers, failed ones, one of a later minor
+// version, and extreme values. Also old_<name>, of the previous version of the user's type. The
+// files stay readable and must never change.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
 #define WAYBILL_TESTS_GOLDEN_SESSION_JSON_STATES_HPP
@@ -29,7 +29,7 @@ struct line {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(line, what, price)
 
-/// nlohmann's library makes an int of any number, and of one that does not fit whatever comes.
+/// nlohmann's library converts any number to an int, even if it does not fit.
 struct whole {
     std::int64_t n = 0;
     constexpr whole(std::int64_t number = 0) : n(number) {}
@@ -52,7 +52,7 @@ struct order {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, paid, receipt, lines, notes)
 
-/// What it was before, in versions 1.x of the type.
+/// The previous type, in versions 1.x.
 struct old_order {
     whole no{};
     bool paid = false;
@@ -73,7 +73,7 @@ inline void upgraded(nlohmann::json& value, waybill::schema_version)
     value.erase("no");
 }
 
-/// The three forms, by the ends of the files' names.
+/// The options of the three forms, by the extension of the file.
 inline waybill::state_codec_options options_for(std::string_view form)
 {
     waybill::state_codec_options o;
@@ -90,7 +90,7 @@ inline codec codec_for(std::string_view form)
     return *codec::make(o);
 }
 
-/// As it was then.
+/// The codec of that version.
 inline waybill::state_codec<old_order> old_codec_for(std::string_view form)
 {
     waybill::state_codec_options o = options_for(form);
@@ -178,7 +178,7 @@ void each(F f)
     f("ends", s);
 }
 
-/// f(name, state) for each of those that a program of then has stored.
+/// f(name, state) for each state that a program of that version has stored.
 template <class F>
 void each_old(F f)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The states that the files <name>.text were written of in version 1, made anew: a new one, some on
-// their way, one of them redriven, two without step numbers, one that has failed, one of an import, one with lines of a later
-// version, one of an older version of the user's own bytes, and the ends of what there is. The
-// files are read for good, and nothing in them may be changed.
+// The values in the files <name>.text of version 1. A new state, running ones, a redriven one, two
+// without step numbers, a failed one, one of an import, and extreme values. Also one with lines of
+// a later version, and one of an older version of the user's bytes. The files stay readable and
+// must never change.
 
 #ifndef WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
 #define WAYBILL_TESTS_GOLDEN_SESSION_TEXT_STATES_HPP
@@ -19,7 +19,7 @@ namespace golden_states {
 
 inline constexpr waybill::text_state::options options{.budget = {}, .version = {2, 1}};
 
-/// What it was before, in versions 1.x of the user's own bytes.
+/// The previous options, in versions 1.x of the user's bytes.
 inline constexpr waybill::text_state::options old_options{.budget = {}, .version = {1, 4}};
 
 inline constexpr waybill::wall_time noon =  // on 29 February 2024
@@ -98,7 +98,7 @@ void each(F f)
     f("ends", s);
 }
 
-/// f(name, state) for each of those that a program of then has stored.
+/// f(name, state) for each state that a program of that version has stored.
 template <class F>
 void each_old(F f)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The windows that the files of version 1 were written of, made anew: every kind of value, with and
-// without weights and a clock, even and uneven steps, and the ends of what there is.
+// The windows in the files of version 1: every kind of value, with and without weights and a clock,
+// even and uneven steps, and extreme values.
 
 #ifndef WAYBILL_TESTS_GOLDEN_WINDOW_WINDOWS_HPP
 #define WAYBILL_TESTS_GOLDEN_WINDOW_WINDOWS_HPP
@@ -14,7 +14,7 @@
 
 namespace golden_windows {
 
-/// A window as it was stored.
+/// The stored form of a window.
 struct stored {
     std::string_view name;
     std::string_view bytes;  ///< As hexadecimal digits.
@@ -107,7 +107,7 @@ void each(F f)
     }
 }
 
-/// The one of that name; nothing else is in the file.
+/// The entry of that name; the file has no others.
 inline const stored* find(std::string_view name)
 {
     for (const stored& s : version_1) {

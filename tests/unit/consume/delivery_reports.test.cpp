@@ -278,7 +278,7 @@ TEST_CASE("process_batch: why a delivery failed is not covered by what failed af
     const auto r = process_batch(s, {key, {}, 1, 7}, events_of({"a", "down"}), through, noon);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reason == waybill::infrastructure("no answer"));
-    CHECK((*kept.load_crash_record(key))->incarnation == 7);  // it could not be called off, and is ours
+    CHECK((*kept.load_crash_record(key))->incarnation == 7);  // it could not be cleared
 }
 
 // Stores a crash record as another owner would.

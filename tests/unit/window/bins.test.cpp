@@ -47,7 +47,7 @@ static_assert(validate(bin_options<>{.width = -1s})->negative);
 static_assert(validate(bin_options<>{.width = 1h, .max_bins = 0})->field == "max_bins");
 static_assert(name(binned::no_room) == "no_room");
 
-// A weight must not be lost in bins that ignore weights.
+// Bins of a measure without weights accept no weighted samples.
 template <class B, class S>
 concept takes = requires(B b, S s) { b.add(s); };
 static_assert(takes<bins<whole>, sample<std::int64_t>>);
