@@ -75,7 +75,7 @@ inline std::string key_of(std::uint64_t n)
     return "k" + std::to_string(n % keys);
 }
 
-/// Counts what an engine returns, independently of the adapters.
+/// Counts the results of an engine, independently of the adapters.
 class arrivals {
 public:
     explicit arrivals(const std::vector<std::string>& events)

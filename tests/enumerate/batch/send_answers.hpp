@@ -51,8 +51,8 @@ struct plan {
     std::vector<std::uint64_t> replacements{};  // sizes that may replace an item
     bool streaming = false;  // items arrive one by one between other steps, else all at once
     bool stops = false;      // a stop is possible at every step
-    int wide = 0;            // the first answers, each of which may be any answer; -1: all
-    int narrow = 0;          // further answers from a short list; all later ones accept
+    int wide = 0;            // the number of first answers that may be any answer; -1: all
+    int narrow = 0;          // the number of further answers from a short list; later ones accept
     hearing noise = hearing::all_noise;
     bool at_once = true;     // an answer may come without `started`
     int resumes = 0;         // keys that may be resumed

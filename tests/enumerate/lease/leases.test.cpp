@@ -225,7 +225,7 @@ private:
         }
     }
 
-    /// Gives back the leases that are to be released, unless owners never release.
+    /// Releases the surplus of the owner, unless owners never release.
     void release(lease_manager& k)
     {
         if (x_.never_releases) return;
@@ -654,7 +654,7 @@ private:
         } while (o.in_flight && (calm || !dice_.one_in(4)));
     }
 
-    /// Releases what is to be released, unless the owner does not respond.
+    /// Releases the surplus of the owner, unless it does not respond.
     void release(process& o)
     {
         for (std::uint32_t p = 0; p != partitions_ && o.responds; ++p) {

@@ -234,7 +234,7 @@ private:
         ++appended_;
     }
 
-    /// Runs what is due, at most `max_tasks` tasks. Returns false if fewer were due.
+    /// Runs due tasks, at most `max_tasks`. Returns false if fewer were due.
     bool step(std::uint64_t n, std::uint64_t max_tasks = 1'000)
     {
         owner& o = owners_[n];

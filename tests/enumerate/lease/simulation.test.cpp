@@ -324,7 +324,7 @@ private:
 
     std::uint64_t pick(std::uint64_t n) { return dice_(n); }
 
-    /// What happens at a call of a store.
+    /// The fault of a call to a store.
     injected_fault at_call(std::uint64_t who, store_call call)
     {
         if (troubles_ == 0) return injected_fault::none;

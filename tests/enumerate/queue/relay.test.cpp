@@ -4,7 +4,7 @@
 // without effect, or be the last one before or after which the process dies. Each batch may be
 // throttled, fail, or have an unknown outcome with or without arrival. At each call the process may
 // stall until its claim has ended, or another relay may run. All combinations of a few faults are
-// tried, and random runs with many. Afterwards a relay without faults sends what is left.
+// tried, and random runs with many. Afterwards a relay without faults sends the rest.
 //
 // Always: no row leaves the outbox before it has arrived, only poison rows are dead, the first
 // arrivals of a key are in order, and in the end no other row is left.
@@ -228,7 +228,7 @@ struct world::store {
             return c;
         });
     }
-    /// The newest row that is not in a claim, whatever its key.
+    /// The newest row that is not in a claim, of any key.
     result<claimed_rows> claim_last(wall_time now, wall_time until)
     {
         claimed_rows c;

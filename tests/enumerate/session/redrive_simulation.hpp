@@ -86,7 +86,7 @@ enum class wrong : std::uint8_t {
     forgets_the_state,    // the last state of a stopped session is not sent
     lags_with_the_state,  // the state is the one before the last that was saved
     only_causes_have_it,  // the letter of a last step that did not stop its session has no state
-    takes_any_state,      // that of a letter before what a session that did nothing came with
+    takes_any_state,      // a letter's state before that of the first message, without a done step
 };
 
 struct extent {

@@ -71,7 +71,7 @@ void write(const std::string& address, int writer)
     }
 }
 
-/// What the broker has: the first arrivals of each key.
+/// The messages at the broker: the first arrivals of each key.
 struct broker {
     std::mutex mutex;
     std::map<std::string, std::vector<int>> numbers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Batches for a queue of RabbitMQ, on a real server: the outcome of each code that it can send, the
-// ids of repeated messages, and what is in the queue afterwards.
+// ids of repeated messages, and the queue afterwards.
 //
 //     rabbitmq FOLDER PROGRAM
 //

@@ -84,7 +84,7 @@ void test_sizes(const std::string& url, scripted::score& score)
     check(bodies_of(url, "mails").size() == 5, "without the large");
     score.expect("Redis", "alone", in_words(mails.send(views{large}, 3)), "failed, permanent");
 
-    // A user who cannot read the limit.
+    // A user without permission to read the limit.
     redis_client a = admin(url);
     (void)a.ask({"ACL", "SETUSER", "few", "on", ">secret", "~*", "+@all", "-config"});
     redis_stream few(with_user(url, "few:secret"), "mails");

@@ -55,7 +55,7 @@ std::string batch(const std::vector<message>& all)
 {
     writer w;
     w.fixed(0, 8);            // first offset
-    w.fixed(0, 4);            // length of what follows
+    w.fixed(0, 4);            // length of the rest
     w.fixed(0, 4);            // partition leader epoch
     w.fixed(2, 1);            // magic
     w.fixed(0, 4);            // checksum

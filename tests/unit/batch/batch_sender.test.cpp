@@ -104,7 +104,7 @@ TEST_CASE("sender: a batch waits to fill as long as it may, whichever way the cl
     CHECK(idle(for_ever, at(5)));
     CHECK(idle(for_ever, steady_time::highest()));
     CHECK(for_ever.on(batch_sender::accepted{0}, at(5)) ==
-          event_result::stale);  // it has never been handed out
+          event_result::stale);  // it has never been sent
     CHECK(for_ever.on(batch_sender::started{0}, at(5)) == event_result::stale);
     for_ever.on(batch_sender::flushed{}, at(5));
     CHECK(sending(for_ever, steady_time::lowest()) == numbers{0});
@@ -177,7 +177,7 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
     settle_all(t);
     CHECK(sending(t) == numbers{3});
 
-    // No numbers at all: one less, then half, then half.
+    // Without any numbers: one less, then half, then half.
     batch_sender u = with({.items = 8}, {0, 0, 0, 0, 0, 0, 0, 0});
     std::vector<std::size_t> cuts;
     for (std::uint64_t attempt = 0; cuts.empty() || cuts.back() != 1; ++attempt) {
@@ -339,7 +339,7 @@ TEST_CASE("sender: a batch that may have arrived is cut again if its repetition 
     CHECK(ends == std::vector{item_outcome::in_doubt, item_outcome::in_doubt,
                               item_outcome::in_doubt, item_outcome::unsent});
 
-    // The smaller batch has all its repetitions before it.
+    // The smaller batch has its full number of repetitions.
     batch_sender again = s;
     again.on(batch_sender::outcome_unknown{smaller}, at(100));
     CHECK(waiting(again, at(100)) == at(200));
@@ -381,7 +381,7 @@ TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated,
     CHECK(waiting(s) == at(5'000));
     CHECK(sending(s, at(5'000)) == numbers{0});
 
-    // In a row it is left alone for longer, until it has looked at a batch again.
+    // Consecutive throttled answers lengthen the pause, until a batch got another answer.
     batch_sender t = with({}, {1});
     t.on(batch_sender::throttled{0}, at(0));
     CHECK(waiting(t, at(0)) == at(100));
@@ -401,7 +401,7 @@ TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated,
     u.on(batch_sender::flushed{}, at(0));
     u.on(batch_sender::throttled{0, 1h, 0.0}, at(0));
     CHECK(waiting(u) == at(0) + duration::nanoseconds(1));
-    // At the end of time it still waits, which is not the same as having nothing to do.
+    // At the end of time it still waits, which is different from idle.
     u.on(batch_sender::throttled{1}, steady_time::highest());
     CHECK(waiting(u) == steady_time::highest());
 }
@@ -600,7 +600,8 @@ TEST_CASE("sender: with exact sizes and an honest broker it needs as few request
         drain();
         CHECK(s.finished());
         CHECK(too_large == over);
-        // What is too large leaves no gap in the batches: its neighbours may travel together.
+        // An item that is too large leaves no gap in the batches: its neighbours may be in one
+        // batch.
         CHECK(sent.size() <= expected.size());
         if (over == 0) CHECK(sent == expected);
     }

@@ -64,11 +64,11 @@ template <class N>
 constexpr N highest = static_cast<N>(static_cast<std::make_unsigned_t<N>>(~std::uint64_t{0}) >>
                                      std::is_signed_v<N>);
 
-/// All bits but the sign are nothing.
+/// All bits except the sign are zero.
 template <class N>
 constexpr N lowest_of_signed = static_cast<N>(std::uint64_t{1} << (8 * sizeof(N) - 1));
 
-// One number at a time that is unlike the rest, at places all over a few blocks.
+// One number that differs from the others, at each place of a few blocks.
 template <class N>
 bool one_odd(N usual, N odd, std::uint64_t single, std::uint64_t left)
 {

@@ -59,7 +59,7 @@ struct acceptance {
 
 static_assert(std::is_trivially_copyable_v<calibrator>);
 
-// What a batch is expected to have: the envelope, the bodies, a guess for each that is guessed.
+// The expected size of a batch: the envelope, the bodies, and a guess for each estimated item.
 static_assert(calibrator(standard, 5).predict(of(100, 3)) == 125);
 static_assert(
     calibrator(standard, 5)
@@ -119,7 +119,7 @@ constexpr calibrator told_items = [] {
 }();
 static_assert(told_items.header() == 300 && told_items.state().envelope == 48);
 
-// A refused single item teaches nothing: it is the item.
+// A refused single item gives no information about the limit.
 static_assert(taught(calibrator(standard, 5), refusal{of(900, 1), 5'000, 1}) ==
               calibrator(standard, 5));
 static_assert(taught(calibrator(standard, 5), refusal{of(5'000, 1)}, refusal{exactly(1, 1)},
@@ -160,7 +160,7 @@ static_assert(refuted.state().for_limits({.bytes = 1'000}).refuted_limit == 0);
 static_assert(calibrator(refuted.state()) == refuted);
 static_assert(waybill::merged(refuted.state(), calibrator(large, 54).state()).refuted_limit == 256);
 
-// A higher limit that explains nothing is only probed for.
+// A higher limit without a plausible explanation is only probed.
 static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 9'000}).limit() == 1'000);
 static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 9'000}).ceiling() == 9'000);
 
@@ -285,7 +285,7 @@ class sends {
 public:
     explicit sends(const calibrator& c) : known(c) {}
 
-    // So many batches, one after the other, as a sender cuts them.
+    // A number of batches, one after the other, as a sender cuts them.
     result run(const simulation& w, int batches)
     {
         result r;
@@ -351,7 +351,7 @@ TEST_CASE("calibration: a mere yes or no is enough: within 3 % of the best after
         const result first = s.run({.header = header}, 40);
         CHECK(first.refused <= 10);
         const result then = s.run({.header = header}, 25);
-        // Headers larger than bodies could as well be a lower limit, and are searched for as one.
+        // Headers larger than bodies could also be a lower limit, so a limit is searched.
         CHECK(then.fill > (header < 1'000 ? 0.97 : 0.9));
         CHECK(s.run({.header = header}, 500).refused <= 12);
     }

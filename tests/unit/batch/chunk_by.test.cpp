@@ -119,7 +119,7 @@ constexpr bool promises(Items& items, const batch_limits& l, F size)
     return over;
 }
 
-// The same for all limits around the sizes that occur, those that make no sense included.
+// The same for all limits around the occurring sizes, including useless ones.
 template <class Items, class F>
 constexpr bool promises_all_around(Items& items, F size)
 {
@@ -150,7 +150,7 @@ static_assert([] {
     return promises_all_around(one, itself{}) && promises_all_around(none, itself{});
 }());
 
-// Sizes as wide as they get: nothing wraps around and reads as fitting.
+// The largest sizes: nothing overflows and counts as fitting.
 static_assert([] {
     constexpr std::array<std::uint64_t, 6> sizes{unlimited,     unlimited - 1, 1,
                                                  unlimited - 1, unlimited / 2, unlimited / 2 + 1};
@@ -188,7 +188,7 @@ TEST_CASE("the examples that more-itertools gives for constrained_batches")
     const std::vector<std::string> oversize{"aaaa", "", "b"};
     CHECK(cuts(oversize, {.bytes = 3}, length) == lengths{{4}, {0, 1}});
 
-    // There a count of 0 means "unlimited" by accident; here nothing but `unlimited` does.
+    // In more-itertools a count of 0 means "unlimited" by accident. Here only `unlimited` does.
     CHECK(cuts(words, {.items = 0}, length).size() == words.size());
 }
 
@@ -457,7 +457,7 @@ static_assert(same_by_framing(std::array<std::uint64_t, 6>{
     unlimited, unlimited - 1, 1, unlimited - 1, unlimited / 2, unlimited / 2 + 1}));
 static_assert(same_by_framing(std::array<int, 0>{}));
 
-// Commas count between the items of one batch, and not in front of the next.
+// Commas count between the items of one batch, and not before the next.
 static_assert([] {
     constexpr std::array sizes{3, 3, 2, 9, 8, -1, 1};
     using part_of = chunk<const int*>;
@@ -495,7 +495,7 @@ TEST_CASE("a framing is for any container, and for what is made on the way")
     CHECK(same_by_framing(list));
     CHECK(same_by_framing(std::forward_list<int>{3, 1, 4, 1, 5, 9, 2, 6}));
 
-    // Its chunks live as long as the input; a framing that is gone by then is no matter.
+    // The chunks live as long as the input. A framing that ends before has no effect.
     const auto range = chunk_by(list, {.bytes = 10}, array_of{});
     static_assert(std::forward_iterator<decltype(range.begin())>);
     CHECK(std::next(range.begin()) == ++range.begin());

@@ -148,7 +148,7 @@ struct huge : array {
 };
 static_assert(sum(framed(huge{}, to_text), letter{"12"}) == highest_size);
 
-// Bytes that are set aside.
+// Reserved bytes.
 static_assert(sum(with_reserve(array{}, {.batch = 100, .item = 10}), std::string_view("12"),
                   std::string_view("3")) == 126);
 static_assert(sum(with_reserve(&own_size, {.batch = 100, .item = 10}), letter{"12"}) == 112);

@@ -74,7 +74,7 @@ TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
     CHECK(b.open() == 2);
     CHECK(b.items() == 3);
     CHECK(b.try_add('b', 91U, at(3)) == add_result::too_large);
-    CHECK(!b.due(at(99)));  // a thing that fits nowhere closes nothing
+    CHECK(!b.due(at(99)));  // an item that never fits closes nothing
     CHECK(b.try_add('a', 1U, at(4)) == add_result::full);
     CHECK(b.due(at(0)));  // at any time: an item waits
     CHECK(b.try_add('a', 0U, at(4)) == add_result::full);    // no item overtakes a refused one
@@ -142,7 +142,7 @@ TEST_CASE("keyed_batches: a limit for the items of all batches together")
     CHECK(b.try_add('b', 1U, at(2)) == add_result::added);
     CHECK(!b.due(at(3)));
     CHECK(b.try_add('b', 2U, at(3)) == add_result::added);
-    CHECK(b.due(at(3)));  // it cannot get any fuller
+    CHECK(b.due(at(3)));  // it is full
     CHECK(b.try_add('b', 3U, at(3)) == add_result::full);
     CHECK(b.try_add('c', 3U, at(3)) == add_result::full);
     CHECK(b.try_add('c', 101U, at(3)) == add_result::too_large);
@@ -183,7 +183,7 @@ TEST_CASE("keyed_batches: each closes in time, whichever way the clock goes")
     CHECK(b.deadline() == at(17));
     CHECK(b.take(at(16)).closed == batch_close_reason::end);
 
-    // One past its deadline is closed by `key` if another key came for its place.
+    // A batch past its deadline is closed by `key` if another key needs its place.
     numbers one({.bytes = 9}, itself, {.open = 1, .linger = 5s});
     CHECK(one.try_add('a', 1U, at(1)) == add_result::added);
     CHECK(one.try_add('b', 1U, at(9)) == add_result::full);

@@ -30,8 +30,8 @@ static_assert(near(decay(1), 0.36787944, 1e-3) && !(decay(0) < 1) && !(decay(0) 
 static_assert(near(hazard(0), 0.79788456, 1e-2));
 static_assert(near(best_distance(0.01), 2.7152, 1e-3));
 
-// Where one standard deviation is 40 % of the limit or more, no distance is better than none; and
-// where there is none, nothing is to be kept away from.
+// If one standard deviation is 40 % of the limit or more, no distance is best. Without a deviation,
+// no distance is needed.
 static_assert(!(best_distance(0.4) > 0) && best_distance(0.39) > 0);
 static_assert(!(best_distance(0) > 0) && !(best_distance(1e300) > 0));
 
@@ -89,7 +89,7 @@ TEST_CASE("the best distance is where the density is the part that is left out")
         const double d = best_distance(part);
         const double density = std::exp(-d * d / 2) / std::sqrt(2 * std::acos(-1.0));
         CHECK(near(density, part, 1e-3));
-        // More than that, or less, costs more: the part that is left out and the sends refused.
+        // A larger or smaller distance costs more: the unused part plus the refused sends.
         const auto cost = [part](double x) {
             return part * x + std::erfc(x / std::sqrt(2.0)) / 2;
         };

@@ -68,7 +68,7 @@ TEST_CASE("open_batch: exactly at the limit, and one over")
     CHECK(b.empty());
     CHECK(b.bytes() == 0);
 
-    // Alone: the envelope counts, and the limit of one item does not count it.
+    // Alone: the limit of bytes includes the envelope, and the limit of one item does not.
     CHECK(b.try_add(91U, at(3)) == add_result::too_large);
     CHECK(b.try_add(90U, at(3)) == add_result::added);
     numbers s({.bytes = 100, .single = 20, .envelope = 10}, itself);
@@ -84,7 +84,7 @@ TEST_CASE("open_batch: a count is a limit, too, and zero reads as one")
         numbers b({.items = items}, itself);
         CHECK(!b.due(at(0)));
         CHECK(b.try_add(5U, at(0)) == add_result::added);
-        CHECK(b.due(at(0)));  // it cannot get any fuller
+        CHECK(b.due(at(0)));  // it is full
         CHECK(b.try_add(5U, at(0)) == add_result::full);
         const auto taken = b.take(at(0));
         CHECK(taken.items.size() == 1);
@@ -172,7 +172,7 @@ TEST_CASE("open_batch: closes in time, whichever way the clock goes")
     CHECK(b.take(at(24)).closed == batch_close_reason::end);
     CHECK(b.try_add(60U, at(30)) == add_result::added);
     CHECK(b.try_add(60U, at(31)) == add_result::full);
-    CHECK(b.deadline() == at(30));  // there is no reason to wait any more
+    CHECK(b.deadline() == at(30));  // there is no reason to wait longer
     CHECK(b.take(at(99)).closed == batch_close_reason::bytes);
 
     numbers at_once({.bytes = 100}, itself, 0s);
@@ -270,12 +270,12 @@ static_assert(std::copyable<open_batch<order>>);
 static_assert(std::copyable<open_batch<std::string, json_array>>);
 static_assert(std::equality_comparable<open_batch<std::string, json_array>>);
 static_assert(!std::equality_comparable<open_batch<order, captures>>);
-// Nothing is paid for it.
+// This costs no memory.
 static_assert(sizeof(waybill::detail::assignable<waybill::detail::plain_framing<captures>>) ==
               sizeof(captures));
 static_assert(std::same_as<waybill::detail::kept_framing<std::string, json_array>, json_array>);
 
-// What cannot be moved without a risk cannot be made anew, and stays without assignment.
+// A type whose move may throw cannot be replaced safely, so it has no assignment.
 struct throws_on_move {
     throws_on_move() = default;
     throws_on_move(const throws_on_move&) noexcept(false) {}
@@ -360,7 +360,7 @@ TEST_CASE("open_batch::of: a snapshot can be gone back to, whatever the size fun
     CHECK(open.take(at(0)).items == std::vector<std::string>{"abc", "def", "ghi"});
     CHECK(asked == 4);
 
-    // What can only be moved is moved.
+    // A move-only size function can be moved.
     auto rate = [r = std::make_unique<std::uint64_t>(5)](const order&) { return *r; };
     auto only = open_batch<order>::of({.bytes = 10}, std::move(rate));
     static_assert(std::movable<decltype(only)> && !std::copy_constructible<decltype(only)>);

@@ -77,8 +77,8 @@ static_assert(near(overhead(item_estimate{.ratio = 1.25, .header = 4}).mean(1'00
 static_assert(near(overhead(item_estimate{.ratio = 0.5, .header = 4}).mean(1'000, 10),
                    -460, 0));
 
-// Nothing guessed is believed until something speaks against it; a guess is in doubt from the
-// start.
+// Without a guess, sizes count as exact until an observation contradicts that. A guess is uncertain
+// from the start.
 static_assert(overhead().counts_as_exact() && overhead(0.0).counts_as_exact() && !overhead(54).counts_as_exact());
 static_assert(!(overhead().variance(1'000, 10, 10, 1) > 0));
 static_assert(overhead(54).variance(1'000, 10, 0, 1) > 0);
@@ -94,7 +94,7 @@ static_assert(overhead(54).variance(0, 10, 0, 0.5) < overhead(54).variance(0, 10
 static_assert(near(overhead(item_estimate{.noise = 80}).variance(0, 0, 8, 1), 80,
                    1e-9));
 
-// One sum that is far off is adopted nearly whole, upwards and downwards.
+// One distant sum is adopted nearly completely, upwards and downwards.
 static_assert(near(taught(overhead(54), [](overhead& o) { o.observe(3'000, 10, 0, 3'000); })
                        .mean(3'000, 10), 3'000, 60));
 static_assert(near(taught(overhead(300), [](overhead& o) { o.observe(9'000, 100, 0, 2'000); })
@@ -115,7 +115,7 @@ static_assert(near(sampled(samples(20, [](auto b, int) { return static_cast<doub
 static_assert(near(sampled(samples(20, [](auto b, int) { return 60 - static_cast<double>(b) / 2; }))
                        .state().ratio, 0.5, 0.01));
 
-// One that is far from 39 alike is left out of it, and so it is with noise.
+// One outlier among 39 equal items is ignored, also in the noise.
 static_assert(near(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
                        .mean(0, 10), 600, 1));
 static_assert(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
@@ -129,7 +129,7 @@ static_assert([] {
     return s.n;
 }() < 2);
 
-// Among three it is one of three.
+// Among three items it is not an outlier.
 static_assert(sampled(samples(3, [](auto, int i) { return i == 1 ? 20'000.0 : 60.0; }))
                   .mean(330, 3) > 19'000);
 
@@ -158,7 +158,7 @@ static_assert(near(sampled(all_alike).mean(180'000, 6), 60'300, 1));
 static_assert(sampled(all_alike).variance(180'000, 6, 0, 1) < 10);
 static_assert(sampled(all_alike).variance(6'000, 20, 0, 1) > 1e9);
 
-// A state is taken as it is, or not at all.
+// A state is accepted unchanged, or not at all.
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr item_estimate sound{.ratio = 1.2,

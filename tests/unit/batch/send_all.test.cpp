@@ -268,7 +268,7 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
     CHECK(r.taken == 2);  // the third was never read
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::unsent}});
 
-    // Stopped by the function that sends: its batch is on its way and counts.
+    // Stopped by the send function: its batch is in flight and counts.
     batch_sender t(policy(2));
     const send_report u = send_all(
         words, size, t,

@@ -86,7 +86,7 @@ struct broker {
     }
 };
 
-// False where there was memory enough.
+// False if there was enough memory.
 bool survives(std::uint64_t allocations_before, send_policy p, mood is)
 {
     p.limit.bytes = 70;

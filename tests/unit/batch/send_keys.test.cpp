@@ -37,8 +37,7 @@ std::uint64_t next(std::uint64_t& seed)
     return z ^ (z >> 31);
 }
 
-// Keys whose places in a table of 16 are nearly all the same, and the ones at the ends of the
-// range.
+// Keys with nearly the same place in a table of 16, and keys at the ends of the range.
 std::vector<std::uint64_t> crowd()
 {
     std::vector<std::uint64_t> keys{0, ~std::uint64_t{0}, 1, std::uint64_t{1} << 63};

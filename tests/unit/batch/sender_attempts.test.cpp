@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a sender sends next, and under which number: each of these has gone wrong once.
+// The next batch of a sender, and its attempt number. Each case was once a bug.
 
 #include <cstdint>
 #include <variant>
@@ -31,7 +31,7 @@ struct sending {
     numbers items{};
 };
 
-// What is to be sent now; no items if nothing is.
+// The batch to be sent now; no items if there is none.
 sending asked(const batch_sender& s, steady_time now = at(0))
 {
     return {send_said::attempt(s, now), send_said::sending(s, now)};
@@ -46,7 +46,7 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
     s.on(batch_sender::queued{60}, at(0));
     CHECK(s.on(batch_sender::started{0}, at(0)) == event_result::applied);
     CHECK(asked(s).attempt == 1);
-    CHECK(asked(s).items == numbers{1});  // too large to have company, as headers are believed
+    CHECK(asked(s).items == numbers{1});  // too large for a second item, by the estimated headers
     s.on(batch_sender::accepted{0, 12},
          at(0));  // and they are not: there is space now, and the batch waits
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted}});

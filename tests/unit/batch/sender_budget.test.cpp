@@ -48,7 +48,7 @@ struct line_of_items {
         return n;
     }
 
-    /// Whether a failure led to another try, rather than to an end.
+    /// True if a failure led to another try, and not to an end.
     bool retried(std::int64_t ms)
     {
         s.on(batch_sender::failed{.attempt = start(ms)}, at(ms));

@@ -89,7 +89,7 @@ TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
     CHECK(sending(s).empty());
     s.on(batch_sender::accepted{second}, at(0));
     settle_all(s);
-    CHECK(sending(s).empty());  // all that is left is of the key that is busy
+    CHECK(sending(s).empty());  // all remaining items have the busy key
     s.on(batch_sender::queued(1U, 2), at(0));
     s.on(batch_sender::flushed{}, at(0));
     CHECK(sending(s) == numbers{6});
@@ -222,7 +222,7 @@ TEST_CASE("sender: what is too large holds nothing back that stands before it")
     s.on(batch_sender::accepted{start(s, at(100))}, at(100));
     CHECK(settle_all(s) == endings{{0, accepted_}, {3, accepted_}});
 
-    // If one before it fails after all, the key stops there, resumed or not.
+    // If an earlier item fails after all, the key stops there, resumed or not.
     batch_sender t(in_order(4, 2));
     queue(t, {{1}, {1, 101}});
     CHECK(settle_all(t) == endings{{1, too_large_}});
@@ -286,7 +286,7 @@ TEST_CASE("sender: a batch of one key says so when the next item is of another")
     CHECK(why == std::vector<batch_close_reason>{batch_close_reason::key, batch_close_reason::key,
                                                  batch_close_reason::end});
 
-    // What one key does is nothing to the others where order does not matter.
+    // Without order, one key does not affect the others.
     batch_sender t({.limit = {.items = 1}, .one_key = true, .retry = {.max_attempts = 1}});
     queue(t, {{1}, {1}});
     t.on(batch_sender::failed{.attempt = start(t)}, at(0));
@@ -349,7 +349,7 @@ TEST_CASE("sender: retries end with the budget, and come back with successes")
     CHECK(settle_all(s).empty());
     s.on(batch_sender::failed{.attempt = start(s, at(900))}, at(900));
     CHECK(settle_all(s) == endings{{4, failed_}});
-    // Being asked to leave the broker alone is no retry, nor is a refusal.
+    // A throttled answer is no retry, and neither is a refusal.
     queue(s, {{0}});
     s.on(batch_sender::throttled{start(s, at(900))}, at(900));
     CHECK(sending(s, at(9'000)) == numbers{5});

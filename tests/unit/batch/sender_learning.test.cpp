@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a sender learns about limits that are documented wrongly or anew: each of these was once
-// learnt worse.
+// The calibration of a sender with wrong or new documented limits. Each case once needed more
+// refusals.
 
 #include <cstdint>
 #include <variant>
@@ -85,8 +85,8 @@ TEST_CASE("sender: a limit 16 times lower than documented is searched for, by ye
 
 TEST_CASE("sender: sums that are told to the byte are learnt from to the byte")
 {
-    // Measured: 1 refusal, and 1 or 2 requests more than the fewest, the refused one counted. Where
-    // more is documented, that is tried for once again after 32 full batches.
+    // Measured: 1 refusal, and 1 or 2 requests above the minimum, including the refused one. If the
+    // documented limit is higher, it is probed again after 32 full batches.
     for (const std::uint32_t seed : {1U, 2U, 3U, 4U, 5U}) {
         CAPTURE(seed);
         const numbers all = bodies(seed);
@@ -101,8 +101,8 @@ TEST_CASE("sender: sums that are told to the byte are learnt from to the byte")
 
 namespace {
 
-// The limit was found at 63,000 bytes, probes have failed for long, and the next one is due. Items
-// have 60,000 bytes, so a probe that is a little larger has no item more.
+// The limit was found at 63,000 bytes, probes have failed several times, and the next one is due.
+// Items have 60,000 bytes, so a slightly larger probe has no item more.
 constexpr detail::calibrator with_large_items(int batches)
 {
     detail::calibrator c(calibration{.documented = 1'000'000,
@@ -119,7 +119,7 @@ constexpr detail::batch_sizes two_of_them{.exact_bytes = 120'000, .items = 2};
 
 }  // namespace
 
-// So it reaches twice as far each time, and finds a limit that was raised.
+// So the probes double their distance, and find a raised limit.
 static_assert(!with_large_items(4).fits(two_of_them) && with_large_items(5).fits(two_of_them));
 
 namespace {
@@ -316,7 +316,7 @@ TEST_CASE("sender: what is too large by its share of a sum is sent before it is 
 
 TEST_CASE("sender: a limit that was raised makes no batch that only items without a body fill")
 {
-    // Who takes more than is documented looks like one whose items have less than no header.
+    // A broker that accepts more than documented looks like negative headers.
     constexpr detail::calibrator raised(calibration{
         .documented = 1'000, .limit = 1'000, .ceiling = 1'000, .items = {.header = -90}});
     static_assert(raised.predict(of(100 * 100, 100)) == 1'000);

@@ -90,7 +90,7 @@ class run_of {
 public:
     run_of(const messages& all, const send_policy& p, broker& to) : all_(all), to_(to), s_(p) {}
 
-    // In calls of 20,000, each of which ends with a batch that need not be full.
+    // In calls of 20,000 messages. The last batch of each call need not be full.
     result run()
     {
         for (std::size_t first = 0; first < all_.size(); first += 20'000) {
@@ -289,8 +289,7 @@ struct wrong {
     reports factor;
 };
 
-// Each subset of the numbers of a broker that is wrong in that way, but for those without a wrong
-// one.
+// Each subset of the numbers of such a broker that has at least one wrong number.
 template <class F>
 void for_each_subset(const wrong& w, F&& f)
 {
@@ -307,7 +306,7 @@ void for_each_subset(const wrong& w, F&& f)
     }
 }
 
-// Small ones, smaller than their header, large ones, and some that truly do not fit.
+// Small ones, ones smaller than their header, large ones, and some that never fit.
 std::vector<messages> kinds()
 {
     messages mixed = alike(400, 50, 2'000, 60);
@@ -369,7 +368,7 @@ TEST_CASE("sender: sizes that are wrong by 2, 10 or 1,000 lose no item that fits
 
 TEST_CASE("sender: 256 for a limit of 262,144, and headers of 300 where 54 were expected")
 {
-    // 18,626 of these were given up as too large, unsent.
+    // 18,626 of these were given up as too large without a send.
     const send_policy p{.limit = {.bytes = full}, .item_overhead = 54};
     const result r = sent(alike(20'000, 50, 500, 300), p, {{.limit = 256.0 / full}});
     CHECK(r.lost == 0);

@@ -21,7 +21,7 @@ struct own_size {
 };
 using plain = waybill::detail::plain_framing<own_size>;
 
-/// The envelope is ten times the first; each item takes one more than the one before it.
+/// The envelope is ten times the first item; each item takes one more than the previous one.
 struct growing {
     struct state {
         std::uint64_t count = 0;
@@ -110,7 +110,7 @@ static_assert([] {
     return t.add({.bytes = 50}, {}, 1) == add_result::full && t.bytes == 50;
 }());
 
-// Nothing wraps around, and no limit of items is a limit of one.
+// Nothing overflows, and no limit of items is a limit of one.
 static_assert([] {
     using wide = waybill::detail::plain_framing<std::uint64_t (*)(std::uint64_t)>;
     const wide f{[](std::uint64_t n) { return n; }};

@@ -211,7 +211,7 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
     m.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(m.ended() == batch_outcome::cancelled);
     CHECK(m.reason() == fault_kind::cancelled);
-    // Part of it is there: the rest is left.
+    // A part is committed: the rest remains.
     at_least_once_machine part(2, {.commit_every = 1});
     part.on(good);
     part.on(cancelled);
@@ -274,7 +274,7 @@ TEST_CASE("at_least_once: why it ended so")
     CHECK(not_there.reason() == fault_kind::transient);
     CHECK(not_there.committed_events() == 0);
 
-    at_least_once_machine refused(1, {.tries = 1});  // where nothing is in the way
+    at_least_once_machine refused(1, {.tries = 1});  // without a conflict
     refused.on(good);
     refused.on(advanced{advance_outcome::conflict});
     refused.on(commit_checked{at_least_once_machine::checkpoint_found::before});
@@ -288,7 +288,7 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     at_least_once_machine m(5, {.commit_every = 1});
     m.on(bad);
     CHECK(m.next() ==
-          action(waybill::at_least_once_machine::handle{1}));  // one is too few to ask about
+          action(waybill::at_least_once_machine::handle{1}));  // one is not enough for a question
     m.on(bad);
     CHECK(m.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
     m.on(all_failed_decided{});
@@ -299,7 +299,8 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     m.on(applied);
     m.on(bad);
     CHECK(m.next() ==
-          action(waybill::at_least_once_machine::decide_all_failed{3}));  // still none has worked
+          // still none has succeeded
+          action(waybill::at_least_once_machine::decide_all_failed{3}));
     auto stays = m;
     stays.on(all_failed_decided{waybill::batch_policy::if_all_failed::redeliver});
     CHECK(stays.ended() == batch_outcome::redeliver);
@@ -312,7 +313,7 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     CHECK(m.committed_events() == 3);
     CHECK(m.dead_lettered() == 3);
 
-    // What is skipped waits as well, and counts.
+    // A skipped event waits, too, and counts.
     at_least_once_machine skips(9, {.commit_every = 4});
     skips.on(handled{fault_kind::none, true});
     skips.on(bad);
@@ -633,7 +634,8 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
     CHECK(r == at_least_once_report{
                    .outcome = batch_outcome::committed, .reached = position{4, ""}, .handled = 4});
 
-    // Asked about two failures: not the text of a third event that was busy once, and then skipped.
+    // The reason for a question about two failures is not that of a third event that was busy once
+    // and then skipped.
     int calls = 0;
     const auto odd = [&](const event& e, std::string_view) -> waybill::event_outcome {
         if (e.sequence <= 2) return waybill::permanent("bad " + std::to_string(e.sequence));
@@ -666,8 +668,8 @@ TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the polic
     CHECK((*s.find(key, ~std::uint64_t{0}))->reason.size() == 10);
 }
 
-// Stores that are not transactional at all: as offsets and a topic are. An error that claims to be
-// none is one.
+// Stores without transactions, such as offsets and a topic. An error with the kind `none` is an
+// error.
 struct odd_sink {
     std::vector<waybill::dead_letter> letters;
     int failures = 0;

@@ -36,7 +36,7 @@ TEST_CASE("process_at_least_once: a handler that throws loses the commit of what
                     std::runtime_error);
     CHECK(!*s.load(key));
 
-    // What is committed on the way is there.
+    // Earlier commits are stored.
     CHECK_THROWS_AS((void)waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, {},
                                                          {.commit_every = 2}),
                     std::runtime_error);

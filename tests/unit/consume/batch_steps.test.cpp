@@ -164,7 +164,7 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
     CHECK(told(unwritten) == "rollback");
     w.steps.clear();
     w.run(unwritten, "idle");
-    CHECK(w.steps == "rollback, ");  // it is not there, so there is nothing to call off
+    CHECK(w.steps == "rollback, ");  // it is not stored, so it need not be cleared
 
     for (const auto outcome : {commit_outcome::not_applied, commit_outcome::unknown}) {
         batch_machine m = fresh();
@@ -236,7 +236,7 @@ TEST_CASE("batch_machine: what cannot be read back is called off, too")
     w.run(m, "advance");
     w.step(m);
     w.step(m);
-    w.row = crash_record{10, 30, 2, 0, me, 4};  // the forget was not committed
+    w.row = crash_record{10, 30, 2, 0, me, 4};  // the clearing was not committed
     CHECK(m.on(waybill::batch_machine::committed{commit_outcome::unknown}) ==
           event_result::applied);
     CHECK(m.on(waybill::batch_machine::loaded{{}, fault_kind::transient}) == event_result::applied);
@@ -294,7 +294,7 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
                   crash_record{10, 30, suspects, 5, 7, 3}}) == event_result::applied);
         CHECK(told(m) == (suspects == 1 ? "shorten 1" : "begin"));
     }
-    // One of them is a poison message only if it is the very event, counted or not.
+    // A single event is a poison message only if it is the recorded one, for any count.
     for (const std::uint64_t at : {15U, 20U}) {
         batch_machine m = fresh(2, {.deaths = 2});
         CHECK(m.on(waybill::batch_machine::crash_record_loaded{crash_record{10, at, 1, 5, 7, 3}}) ==
@@ -329,7 +329,7 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
     CHECK(m.events() == 1);
     CHECK(m.handled_events() == 1);
 
-    // The commit of a shortened batch is read back against the event that it ends with now.
+    // The commit of a shortened batch is read back with its new last event.
     batch_machine unknown = fresh(2, {.deaths = 2});
     w.row = crash_record{10, 30, 2, 1, 7, 3};
     w.run(unknown, "advance");
@@ -403,7 +403,7 @@ TEST_CASE("batch_machine: nobody is asked where one event took effect, or too fe
     CHECK(asks(1, bad, 1, false));
     CHECK(!asks(5, bad, waybill::detail::highest_size, false));
     CHECK(!asks(5, handled{}, 1, false));
-    CHECK(!asks(5, handled{fault_kind::none, true}, 1, false));  // none of ours is no failure
+    CHECK(!asks(5, handled{fault_kind::none, true}, 1, false));  // a skipped event is no failure
 }
 
 TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and the next one comes")
@@ -460,10 +460,10 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
         batch_outcome end;
     } cases[] = {
         {commit_outcome::applied, checkpoint{to, 4}, batch_outcome::committed},
-        {commit_outcome::applied, checkpoint{from, 4}, batch_outcome::redeliver},  // a lie
+        {commit_outcome::applied, checkpoint{from, 4}, batch_outcome::redeliver},  // a wrong result
         {commit_outcome::applied, checkpoint{to, 5}, batch_outcome::ownership_lost},
         {commit_outcome::not_applied, checkpoint{to, 4},
-         batch_outcome::committed},  // the other lie
+         batch_outcome::committed},  // the other wrong result
         {commit_outcome::not_applied, checkpoint{from, 4}, batch_outcome::redeliver},
         {commit_outcome::unknown, checkpoint{to, 4}, batch_outcome::committed},
     };

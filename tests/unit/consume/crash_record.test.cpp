@@ -113,18 +113,17 @@ constexpr attempt_plan among(const crash_record& found, std::uint64_t within, st
 // The deadly event is gone, and no other event is suspected.
 static_assert(among(row(1, 1, dead), 0, 18) == plan({}));
 static_assert(among(row(8, 1, dead), 0, 18) == plan({}));
-// Others of them are gone: those that are left are searched, and a single one begins at no death.
+// Some suspects are gone: the remaining ones are searched, and a single one starts with no deaths.
 static_assert(among(row(8, 1, dead), 4, 14).events == 2 &&
               among(row(8, 1, dead), 4, 14).remaining_suspects == 2);
 static_assert(among(row(8, 9, dead), 1, 18).initial == crash_record{from, 18, 1, 0, me, now});
 static_assert(!among(row(8, 9, dead), 1, 18).poison_message);
-// One by itself is a poison message only if it is the very event that was alone, not one in its
-// place.
+// A single event is a poison message only if it is the recorded one, not another in its place.
 static_assert(among(row(1, 1, dead), 1, 11).poison_message);
 static_assert(among(row(1, 1, dead), 1, 12) ==
               attempt_plan{1, false, crash_record{from, 12, 1, 0, me, now}, {}, 0});
 static_assert(among(row(1, 9, me), 1, 9).initial.deaths == 0);
-// One came before it: both are searched, each begins at no death.
+// One was added before it: both are searched, each starts with no deaths.
 static_assert(among(row(1, 1, dead), 2, 11).initial == crash_record{from, 11, 1, 0, me, now});
 static_assert(!among(row(1, 1, dead), 2, 11).poison_message &&
               among(row(1, 1, dead), 2, 11).remaining_suspects == 1);
@@ -132,7 +131,7 @@ static_assert(crash_record_after(among(row(1, 1, dead), 2, 9), 9) ==
               crash_record{9, 11, 1, 0, 0, now});
 static_assert(among(row(1, 0, dead), 2, 11).initial == crash_record{from, 11, 2, 1, me, now});
 
-// Numbers from anywhere.
+// Arbitrary numbers.
 constexpr std::uint64_t largest = ~std::uint64_t{0};
 constexpr attempt_plan of_all(std::uint64_t suspects, std::uint32_t counted, std::uint64_t events,
                               std::uint32_t deaths)
@@ -152,8 +151,8 @@ static_assert(deaths_at_most(2, 3) == 6 && deaths_at_most(100, 3) == 11 &&
               deaths_at_most(128, 2) == 10);
 static_assert(deaths_at_most(largest, 3) == 5 + 63);
 
-// A log of `events` in batches, one of which ends every process. How many processes that takes, or
-// nothing where a good event is a poison message or the log is not drained.
+// A log of `events` in batches, one event of which ends every process. Returns the number of
+// processes. Returns nothing if a good event is a poison message or the log is not drained.
 std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch,
                                        std::uint64_t deadly, std::uint32_t limit)
 {

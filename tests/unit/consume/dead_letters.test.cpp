@@ -116,7 +116,7 @@ TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and sa
     CHECK(nothing.records() == std::vector<std::string>{"good"});
 }
 
-// A store with the letter of event 2, and how its event turns out this time.
+// A store with the letter of event 2, and the next outcome of its event.
 struct simulation {
     store s{};
     event_outcome answer{};
@@ -253,7 +253,7 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     CHECK(again.handled == 2);
     CHECK(s.records() == std::vector<std::string>{"a", "b", "c", "b", "c"});
 
-    // Whoever still thinks that the checkpoint is elsewhere, or is of an earlier epoch, is refused.
+    // A caller with a wrong checkpoint or an earlier epoch is refused.
     CHECK(rewind(s, r.mine, position{0, ""}).outcome ==
           rewind_report::outcome_type::ownership_lost);
     waybill::assignment earlier{key, again.reached, 3};

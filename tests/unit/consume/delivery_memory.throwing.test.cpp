@@ -37,7 +37,7 @@ const partition_key key{"a source with a rather long name", "a group with a rath
                         "partition number seven, with a long name"};
 const std::string long_reason(100, 'r');
 
-// A store on another machine: there is memory for its commit, or an exception before it or after.
+// A remote store: a commit has enough memory, or there is an exception before or after it.
 class store_type {
 public:
     class transaction {
@@ -111,7 +111,7 @@ std::vector<event> from_behind(const std::optional<position>& p)
     return out;
 }
 
-// A log and its store. The third event fails for good, the fifth one at first.
+// A log and its store. The third event fails permanently, the fifth one only at first.
 struct simulation {
     store_type store;
     bool fifth_failed = false;
@@ -170,7 +170,7 @@ struct simulation {
         return false;
     }
 
-    // What must be so in the end: all but the bad one, in order, and that one is a letter.
+    // The final state: all effects in order, except the bad event, which is a letter.
     void check(const std::vector<std::uint64_t>& effects) const
     {
         CHECK(effects == std::vector<std::uint64_t>{1, 2, 4, 5, 6, 7, 8});
@@ -214,7 +214,7 @@ TEST_CASE("delivery memory: process_batch, each event once, wherever memory ends
                     [] { return simulation(); },
                     [&](simulation& w) { return w.in_transactions(first, p); },
                     [&](simulation& w) {
-                        // What is there is whole, before anything is repaired.
+                        // The stored data is complete, before anything is repaired.
                         const auto at = *w.store.load(key);
                         const std::uint64_t letters = w.store.kept.letters().size();
                         CHECK((at ? at->at.sequence : 0) == w.store.kept.records().size() + letters);

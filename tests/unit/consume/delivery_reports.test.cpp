@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// process_batch: questions, skipped events, processes that die, and stores and checkpoints that are
-// not as they should be.
+// process_batch: questions, skipped events, dead processes, and wrong stores and checkpoints.
 
 #include <doctest/doctest.h>
 
@@ -234,7 +233,7 @@ TEST_CASE("process_batch: owners who are alive are not taken for dead, however o
         store kept;
         batch_outcome last = batch_outcome::empty;
         for (std::uint64_t n = 1; n <= 5 && last != batch_outcome::committed; ++n) {
-            // The store takes the note, and is down then; the last one finds it well.
+            // The store stores the record, and is down then. In the last delivery it works.
             int begins = 0;
             waybill::testing::faulty s(kept, [&](store_call c) {
                 return c == store_call::begin && n != 5 && ++begins > 1 ? injected_fault::fails
@@ -333,7 +332,7 @@ TEST_CASE("process_batch: what a row says is of events by their sequence, and no
             CHECK(*row ==
                   waybill::crash_record{first, 30, 3 - first / 10, first == 20 ? 0U : 3U, 0, 1});
     }
-    // 30 alone did, and is gone.
+    // Event 30 alone did, and is gone.
     store kept;
     stands(kept, {20, 30, 1, 9, 100, 1});
     std::vector<event> events = events_of({"a", "b", "c", "d"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Events that fail for good where no dead letter is kept: the report is all that is left of them.
+// Permanent failures without dead letters: only the report has them.
 
 #include <doctest/doctest.h>
 

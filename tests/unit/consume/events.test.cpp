@@ -20,7 +20,7 @@ struct raw {
     std::vector<std::byte> body{};
 };
 
-// The user has a function of this name, too, and it is none of ours.
+// A function of the user with this name is not used.
 [[maybe_unused]] int position_of(const raw&)
 {
     return -1;
@@ -28,8 +28,8 @@ struct raw {
 
 namespace {
 
-// An iterator that makes its events on the way: it has no ->, which a forward iterator need not
-// have.
+// An iterator that creates its events when it is read. It has no ->, which a forward iterator need
+// not have.
 struct counted {
     using value_type = raw;
     using difference_type = std::ptrdiff_t;

@@ -2,8 +2,8 @@
 //
 // A handler that throws, and a caller that catches and delivers the same events again.
 //
-// The event is found in a bounded number of rounds and becomes a dead letter, in a store that keeps
-// attempts, in one that does not, and without transactions.
+// The event is found in a bounded number of rounds and becomes a dead letter. This holds in a store
+// with crash records, in one without, and without transactions.
 
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ struct event {
 };
 const waybill::partition_key key{"log", "orders", "0"};
 
-// The calls that process_batch needs, and none for attempts.
+// The calls that process_batch needs, without crash records.
 struct plain_store {
     using transaction = store_type::transaction;
 
@@ -138,7 +138,7 @@ TEST_CASE("process_batch: without rows of attempts it is found if the caller kee
             if (w == way::without_rows) CHECK(r.effects.size() == 9);
         }
     }
-    // A new assignment each time knows nothing of the exceptions before.
+    // A new assignment for each delivery has no record of earlier exceptions.
     CHECK(deliver(way::without_rows, caller::makes_a_new_one, 3, {2}).exceptions == 50);
 }
 
@@ -216,7 +216,8 @@ TEST_CASE("process_batch: a handler that throws a few times and then works leave
     }
 }
 
-// The store takes the note and is down when the delivery ends, each time: no event is to blame.
+// Each time the store stores the record and is down at the end of the delivery: no event is at
+// fault.
 TEST_CASE("process_batch: a store that fails while a delivery ends is no exception, in a kept assignment")
 {
     for (const bool keeps : {true, false}) {

@@ -47,7 +47,7 @@ enum class thrown : std::uint8_t { error, no_memory, number };
     throw 7;
 }
 
-// Effects somewhere else, which know keys.
+// External effects with idempotency keys.
 struct outside {
     store_type store;
     waybill::checkpoint_writer_for<store_type> checkpoints{store};

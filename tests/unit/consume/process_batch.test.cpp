@@ -37,7 +37,7 @@ struct event {
     wall_time time{};
 };
 
-// Writes the body, and fails with the class that the body names, if it names one.
+// Writes the body. If the body is the name of a fault, fails with this fault.
 struct handler {
     int calls = 0;
     fault operator()(store::transaction& tx, const event& e)
@@ -359,7 +359,7 @@ TEST_CASE("process_batch: a store whose every call fails ends it soon")
         CHECK(r.reason.text == "no");
         CHECK(s.calls == 1);
     }
-    // All works up to the commit, which fails, and then the load does, too.
+    // All calls work up to the commit, which fails, and then the load does, too.
     dead_store s{fault_kind::infrastructure, true};
     const auto fine = [](dead_store::transaction&, const event&) { return fault{}; };
     const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), fine, noon);

@@ -34,7 +34,7 @@ static_assert(validate(prune_policy{.low_water = -0.1})->negative);
 static_assert(validate(prune_policy{.spike = {.count = 0}})->field == "prune.spike.count");
 static_assert(validate(prune_policy{.spike = {.count = 5, .within = 0s}})->field ==
               "prune.spike.within");
-// What is old before a spike is over would take its evidence away.
+// Pruning by age during a spike would remove its evidence.
 static_assert(validate(prune_policy{.age = 10min, .spike = {.count = 5}})->field == "prune.age");
 static_assert(!validate(prune_policy{.age = 10min}));
 

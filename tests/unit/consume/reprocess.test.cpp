@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is handled for a dead letter is its event, and no other.
+// reprocess handles the event of the dead letter, and no other.
 
 #include <doctest/doctest.h>
 

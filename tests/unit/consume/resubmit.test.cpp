@@ -149,7 +149,7 @@ TEST_CASE("resubmit: a queue that always throttles ends the call after two dead 
     CHECK(r.in_doubt == 0);
     CHECK(env.slept() >= waybill::duration(80s));
     CHECK(letters.letters().size() == 4);
-    // One that is always refused for the moment does not keep the others.
+    // A message that is always refused temporarily does not block the others.
     queue q;
     const auto send = [&](const dead_letter& l) {
         return l.body == "orders1" ? waybill::transient("busy") : q.send(l);

@@ -110,7 +110,7 @@ TEST_CASE("match: hands on what it was given, and what comes back")
                                      [](const int&) { return 2L; })),
                                  long>);
 
-    // What a function returns as const is a const temporary.
+    // A const return value is a const temporary.
     CHECK(match(
               std::as_const(v), [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
     CHECK(match(

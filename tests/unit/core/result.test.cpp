@@ -28,7 +28,7 @@ constexpr result<int, trouble> half(int n)
 }
 
 // g++ 12 cannot compare the address of a temporary in the condition of a static_assert itself, so
-// the conditions stand in functions.
+// the conditions are in functions.
 constexpr bool values()
 {
     return half(8).has_value() && *half(8) == 4 && half(8) && !half(7) &&

@@ -23,7 +23,7 @@ using waybill::detail::take_varint;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
-// A number as it has to be written, and no other way.
+// A number in its only valid form.
 constexpr std::optional<std::uint64_t> taken(std::string_view bytes, std::size_t left = 0)
 {
     const std::string_view all = bytes;

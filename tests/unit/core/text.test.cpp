@@ -27,7 +27,7 @@ static_assert(utf8_prefix("\xC3\xA9\xA9\xA9", 3) == "\xC3\xA9\xA9");
 
 namespace {
 
-// What a reader of bytes would do: one character after the other, a byte that is none by itself.
+// A naive reader: character by character; an invalid byte counts alone.
 std::size_t naive(std::string_view text, std::size_t most)
 {
     std::size_t at = 0;

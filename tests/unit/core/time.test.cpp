@@ -86,7 +86,7 @@ static_assert(duration(chrono::duration<double, std::nano>(9223372036854775807.0
               duration::highest());
 static_assert(static_cast<seconds_double>(duration(1'500ms)).count() == 1.5);
 
-// And back, towards zero where the unit is coarser, clamped where the count is narrower.
+// The reverse: towards zero if the unit is coarser, clamped if the count is narrower.
 static_assert(static_cast<chrono::seconds>(duration(1'999ms)) == 1s);
 static_assert(static_cast<chrono::seconds>(duration(-1'999ms)) == -1s);
 static_assert(static_cast<chrono::nanoseconds>(duration::highest()).count() == highest);
@@ -215,7 +215,7 @@ concept prints = requires(std::ostream& out, const T& t)
 // No unit of a duration is obvious, so none is printed, and a test can ask: compile_fail/.
 static_assert(prints<int> && !prints<duration> && !prints<wall_time> && !prints<steady_time>);
 
-// What must not be mixed does not mix.
+// Different types do not mix.
 static_assert(!std::convertible_to<int, duration> && !std::constructible_from<duration, int>);
 static_assert(!std::constructible_from<duration, std::int64_t> &&
               !std::constructible_from<duration, double>);
@@ -236,7 +236,7 @@ static_assert(!std::constructible_from<chrono::system_clock::time_point, steady_
 static_assert(std::convertible_to<chrono::sys_days, wall_time>);
 
 #ifdef __GLIBCXX__
-// Here the epoch of files is in the year 2174, and it is not taken for the one of Unix.
+// Here the epoch of files is in the year 2174, and must not be taken for that of Unix.
 static_assert(!std::constructible_from<wall_time, chrono::file_clock::time_point>);
 static_assert(!std::constructible_from<steady_time, chrono::file_clock::time_point>);
 #endif

@@ -174,7 +174,7 @@ TEST_CASE("any value comes back as it was")
 {
     std::mt19937_64 dice(42);
     for (int i = 0; i < 20'000; ++i) {
-        // All lengths are as likely: most values of 64 bits would be centuries.
+        // All lengths have the same probability: most values of 64 bits would be centuries.
         const auto ns = static_cast<std::int64_t>(dice()) >> (dice() % 64);
         const duration d = duration::nanoseconds(ns);
         REQUIRE(parse_duration(to_text(d)) == d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is there in both directions; the edges of all sizes are in tests/unit/wire.
+// Both directions of the common code. The edges of all sizes are in tests/unit/wire.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The lines themselves: a change of words is a change that a reader of logs sees.
+// The lines themselves: a reader of logs sees each change of the words.
 
 #include <chrono>
 #include <cstdint>

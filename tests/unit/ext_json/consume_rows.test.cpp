@@ -28,7 +28,7 @@ std::string wrong(const json& document)
     return read ? "nothing" : describe(read.error());
 }
 
-// A row that is right but for one field.
+// A valid row with one wrong field.
 template <class T, class V>
 std::string wrong_field(const T& row, const char* field, const V& value)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reports and actions of consumers, leases, queues, circuit breakers and locks, as they are
-// written.
+// The written form of reports and actions of consumers, leases, queues, circuit breakers and locks.
 
 #include <chrono>
 #include <cstdint>

@@ -31,7 +31,7 @@ std::string wrong(const json& document)
     return read ? "nothing" : describe(read.error());
 }
 
-// Two entries that are right but for one field of the second.
+// Two valid entries with one wrong field in the second.
 template <class V>
 std::string wrong_field(const char* field, const V& value)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A letter of version 1 is read for good: golden/session has one with all there is, and one with
-// the least.
+// A letter of version 1 stays readable: golden/session has one with all fields, and one with the
+// fewest.
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What people keep in files of consumers, leases, queues, circuit breakers and locks.
+// Options of consumers, leases, queues, circuit breakers and locks, as stored in files.
 
 #include <chrono>
 #include <cstdint>
@@ -22,7 +22,7 @@ using namespace waybill;
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-/// It is written so, read back, and an empty object is the default.
+/// The value is written in this form and read back. An empty object is the default.
 template <class T>
 void comes_back(const T& value, std::string_view written)
 {
@@ -87,7 +87,7 @@ TEST_CASE("circuit breakers")
             R"("timeout":"1min","transient_counts":false,"trip_at":0.5})")) == earlier);
     const auto never = read_json<circuit_breaker::config>({{"min_calls", "unlimited"}});
     CHECK(never->minimum_throughput == circuit_breaker::config::never);
-    // A part of it leaves the rest as it is in a circuit breaker.
+    // A partial document leaves the other fields of a circuit breaker at their defaults.
     const auto read = read_json<circuit_breaker::config>({{"shut_for", {{"base", "1s"}}}});
     REQUIRE(read.has_value());
     CHECK(read->break_duration ==
@@ -158,7 +158,7 @@ TEST_CASE("settling")
           "/deliveries: expected one of the fields levels, max_deliveries, to_settle, on_outage, "
           "can_defer, longest_defer, defer_renews, release_counts, found 3");
 
-    // As version 0.1 wrote its default, and a part of it.
+    // The default in the form of version 0.1, and a part of it.
     const auto old = parse_json<settle_policy>(
         R"({"can_defer":true,"defer_renews":false,"levels":{"delayed":3,"immediate":5,"pauses":)"
         R"({"base":"100ms","cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"

@@ -123,7 +123,7 @@ TEST_CASE("a calibration goes on where it stopped")
     CHECK(detail::calibrator(*again).budget() == learnt.budget());
     CHECK(learnt.budget() < 9'000);
 
-    // The first form knew of a header alone.
+    // The first form had only a header.
     const auto old = parse_json<calibration>(R"({"version": 1, "limit": 1000, "envelope": 10,
         "header": 54, "accepted": 700, "refused": 900})");
     REQUIRE(old.has_value());
@@ -191,7 +191,7 @@ TEST_CASE("what is left out of a policy has its default")
     REQUIRE(p.has_value());
     CHECK(*p == send_policy{.retry = {.pauses = {.cap = 10min, .factor = 3.0}}});
     CHECK(*parse_json<batch_limits>(R"({"bytes": "unlimited"})") == batch_limits{});
-    // Whether it makes sense is another question.
+    // Whether the values make sense is a separate check.
     CHECK(validate(*parse_json<backoff>(R"({"factor": -2})")).has_value());
     // Documents from before step, hint and refill keep their meaning.
     CHECK(*parse_json<backoff>(R"({"base":"1s","cap":"2s","factor":3.0,"spread":"equal"})") ==

@@ -107,7 +107,7 @@ TEST_CASE("a row has all of its numbers")
     CHECK(json(e).dump() ==
           R"({"holds":"unknown","lacks":"fresh_points","metric_base64":"Yf8=",)"
           R"("note_base64":"/g==","operator":">","part":"up","points":0,"statistic":"mean"})");
-    // What a condition of one's own adds may be no number.
+    // The numbers of a user's condition may be NaN or infinite.
     e = {.metric = "a", .value = std::numeric_limits<double>::quiet_NaN(),
          .limit = std::numeric_limits<double>::infinity()};
     CHECK(!json(e).contains("value"));

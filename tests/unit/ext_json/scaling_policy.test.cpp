@@ -38,7 +38,7 @@ std::string wrong(std::string_view document)
     return read ? "nothing" : describe(read.error());
 }
 
-// A policy whose rule up is this.
+// A policy with this rule for up.
 std::string wrong_rule(std::string_view rule)
 {
     return wrong(R"({"instances": {"highest": 9}, "up":)" + std::string(rule) + "}");
@@ -103,7 +103,7 @@ TEST_CASE("as somebody writes it")
         "instances": {"lowest": 1, "highest": 20}
     })");
     REQUIRE(p.has_value());
-    // Fields that are left out have their defaults.
+    // Missing fields have their defaults.
     sc::policy small = golden_scaling::policy_small();
     small.stabilise = sc::policy().stabilise;
     small.zero_after = sc::policy().zero_after;

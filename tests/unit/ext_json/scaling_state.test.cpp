@@ -28,7 +28,7 @@ std::string wrong(const json& document)
     return read ? "nothing" : describe(read.error());
 }
 
-// A state that is right but for one field.
+// A valid state with one wrong field.
 template <class V>
 std::string wrong_field(const char* field, const V& value)
 {

@@ -374,14 +374,14 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
         CHECK(!later.progress.failed);
         CHECK(later.value == order{3, "r17"});
         CHECK(later.read.user.value("odd", 0) == 1);
-        // Its own state counts as soon as there is one, and nothing that came is nothing.
+        // A stored state takes precedence. Without any state the session is new.
         const std::string mine = *codec.encode(fresh<order>());
         CHECK(codec.decode(mine, came) == codec.decode(mine));
         CHECK(codec.decode(std::nullopt, "") == codec.decode(std::nullopt));
         CHECK(codec.decode(std::nullopt, came.substr(0, came.size() / 2)).outcome ==
               state_read::corrupt);
     }
-    // What cannot be read is no beginning, though a failed session may keep it.
+    // An unreadable value cannot begin a session, although a failed session may keep it.
     const std::string odd = sealed(R"({"rows":1,"waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
                                    R"("reason":"gap","sequence":9,"step":2,"text":"","tries":0}}})");
     CHECK(make<strict>().decode(odd).outcome == state_read::ok);

@@ -46,7 +46,8 @@ struct sorted {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(sorted, lines)
 
-/// One of two, by the name of its only member. What has been read has squares in front.
+/// One of two shapes, by the name of its only member. A drawing that was read has its squares
+/// first.
 struct shape {
     std::string kind;
     int size = 0;
@@ -69,7 +70,7 @@ struct drawing {
     }
 }
 
-/// An element that is changed by being read: it has no small letters.
+/// An element that changes when it is read: lower case becomes upper case.
 struct loud {
     std::string what;
 };
@@ -87,7 +88,7 @@ using nlohmann::json;
 using tests_support::make;
 using tests_support::sealed;
 
-/// What is stored of this one, after `change` of its value.
+/// The stored form after `change` of the value.
 template <class T, class F>
 json after(std::string_view stored, F change)
 {
@@ -121,7 +122,7 @@ TEST_CASE("session arrays: an element that is not changed keeps what is not know
     CHECK_FALSE(codec.changed(codec.decode(ours), ours));
 }
 
-/// Lines a to e, of which each has a number that is not known.
+/// Lines a to e, each with an unknown number.
 std::string five()
 {
     json all = json::array();
@@ -131,7 +132,7 @@ std::string five()
     return json{{"lines", all}}.dump();
 }
 
-/// a0b1-x: lines by their names, with the number that they have, or none.
+/// a0b1-x: lines by their names, each with its number, or - without one.
 std::string lines_of(const json& user)
 {
     std::string said;
@@ -219,7 +220,7 @@ TEST_CASE("session arrays: a type with an order of its own, or a number, keeps n
     const json known = more;
     CHECK(detail::unknown_part_of(json::parse(R"([{"a":1,"v":1}])"), more).fields.is_null());
     CHECK(more == known);
-    // Nothing is both, though neither has a name that the other one has.
+    // A circle does not match a square, although they share no name.
     CHECK(unchanged<drawing>(R"({"shapes":[{"circle":1,"v":1},{"square":2,"v":2}],"x":1})") ==
           json::parse(R"({"shapes":[{"square":2},{"circle":1}],"x":1})"));
     CHECK(unchanged<std::map<std::string, std::vector<drawing>>>(
@@ -232,7 +233,7 @@ TEST_CASE("session arrays: an element that reading changes keeps nothing, and th
     CHECK(unchanged<std::map<std::string, std::vector<loud>>>(
               R"({"all":[{"what":"A","v":1},{"what":"b","v":2},{"what":"C","v":3}]})") ==
           json::parse(R"({"all":[{"what":"A","v":1},{"what":"B"},{"what":"C","v":3}]})"));
-    // What a field that is not there is taken for is no change.
+    // The default of a missing field is no change.
     CHECK(unchanged<order>(R"({"lines":[{"v":1},{"what":"a","v":2}]})")["lines"] ==
           json::parse(R"([{"what":"","price":0,"sizes":[],"v":1},)"
                       R"({"what":"a","price":0,"sizes":[],"v":2}])"));
@@ -249,7 +250,7 @@ std::vector<std::string> words(std::size_t most)
     return all;
 }
 
-/// Of each letter an object with this name; a c has one field more.
+/// For each letter an object with this name; a c has one more field.
 json elements(std::string_view word)
 {
     json all = json::array();
@@ -343,7 +344,7 @@ TEST_CASE("session arrays: what is lacking is seen before it is laid under")
     CHECK(lacks(R"([{"a":1},{"a":1}])", R"([{"a":1},{"b":1}])"));
     CHECK(lacks(R"([[{"a":1}]])", R"([[{"a":1,"b":1}]])"));
     CHECK(lacks(R"({"x":{"y":[1,{"a":[{}]}]}})", R"({"x":{"y":[1,{"a":[{"b":1}]}]}})"));
-    // As many names in another element hide nothing.
+    // The same number of names in another element hides nothing.
     CHECK(lacks(R"([{"a":1,"b":1},{"a":1}])", R"([{"a":1,"b":1}])"));
     CHECK(lacks(R"([{"a":1}])", R"([{"a":1},{"a":1,"b":1}])"));
 }

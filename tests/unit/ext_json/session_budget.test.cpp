@@ -56,7 +56,7 @@ session_progress longest(std::string_view why)
     return p;
 }
 
-// What a value of this many bytes takes without any progress.
+// The size of a state with a value of this many bytes, without progress.
 std::uint64_t alone(std::string_view form, std::size_t bytes)
 {
     if (form == "cbor") return 47 + 6 + bytes + (bytes < 24 ? 1 : bytes < 256 ? 2 : 3);
@@ -225,7 +225,7 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
     CHECK(with(700, false).outcome == state_read::ok);
     CHECK(with(1'100, false).outcome == state_read::too_large);
 
-    // One megabyte where 256 KB may be.
+    // One megabyte, although the limit is 256 KB.
     const codec usual = make("json", {});
     const state s = usual.decode(std::string(1'000'000, '{'));
     CHECK(s.outcome == state_read::too_large);

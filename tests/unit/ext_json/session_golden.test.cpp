@@ -113,7 +113,7 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
             CHECK_FALSE(again.read.user.contains("no"));
             CHECK(again.read.user.contains("colour") == (name == "old_later"));
 
-            // Who has not been updated yet leaves it alone.
+            // A program of the earlier version does not change it.
             CHECK(golden_json_states::old_codec_for(form).decode(*written).outcome ==
                   state_read::newer);
             ++files;

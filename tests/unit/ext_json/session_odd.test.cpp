@@ -221,7 +221,7 @@ TEST_CASE("a failed state of CBOR that JSON has no way to write is written witho
         REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
         CHECK(make<item>().decode(*out).progress == s.progress);
     }
-    // What only a later version knows is not made null.
+    // A field that only a later version has is not replaced by null.
     auto s = make<item>().decode(cbor_of({{"waybill", {{"done", 1}, {"z", {{"b", NAN}}}}}}));
     REQUIRE(s.outcome == state_read::ok);
     CHECK(describe(make<item>().encode(s).error()) ==

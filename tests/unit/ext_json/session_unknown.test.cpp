@@ -162,7 +162,7 @@ TEST_CASE("session unknown: a known field that is left out stays out, and one of
           json({{"n", 1}, {"extra", 5}, {"?", 1}}));
     CHECK(after<odd>(stored, [](odd& o) { o.extra = 7; }) ==
           json({{"n", 1}, {"note", "a"}, {"extra", 7}, {"?", 1}}));
-    // An older state without any unknown field: nothing is added in its place.
+    // An older state without unknown fields: nothing is added.
     CHECK(after<odd>({{"n", 1}, {"note", "a"}}, [](odd& o) { o.note.clear(); }) ==
           json({{"n", 1}}));
 }

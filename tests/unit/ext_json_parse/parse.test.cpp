@@ -114,8 +114,8 @@ TEST_CASE("a text of twice the size takes twice the work")
     }
 }
 
-/// The parser that was used before: nlohmann's, with a callback that notes the first name that an
-/// object has twice. Its time is quadratic.
+/// The earlier parser: that of nlohmann, with a callback that records the first duplicate name of
+/// an object. Its time is quadratic.
 class parser_with_callback {
 public:
     result<json, json_error> operator()(std::string_view text)
@@ -328,7 +328,7 @@ TEST_CASE("a long path is shortened in the middle")
     const std::string ends = repeated("/abcd", 29);
     CHECK(detail::path_to(whole, "") == ends + "/..." + ends + "/");
 
-    // Whatever the steps are, and whichever end they are added to.
+    // Any steps, added at either end.
     std::mt19937_64 random(14);
     std::string back;
     std::string front;

@@ -219,7 +219,7 @@ TEST_CASE("a second loop goes on behind the batch that the first has seen last")
     auto batches = in | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{});
     CHECK(one_of(batches) == sequence{1, 2});
     CHECK(one_of(batches) == sequence{3, 4});
-    // Asking whether there is more does not take it.
+    // A check for the end does not read the next item.
     CHECK(batches.begin() != batches.end());
     CHECK(reads == 6);
     CHECK(one_of(batches) == sequence{5, 6});
@@ -232,7 +232,7 @@ TEST_CASE("a second loop goes on behind the batch that the first has seen last")
     CHECK(cuts(more | ranges::views::take(1)).size() == 1);
     CHECK(one_of(more) == sequence{3, 4});
     CHECK(one_of(more) == sequence{5});
-    // A batch that is passed over without a look is passed over.
+    // A skipped batch is skipped without being read.
     source third({1, 2, 3}, reads);
     auto passed = third | waybill::views::chunk_by(batch_limits{.items = 2}, own_size{});
     auto at = passed.begin();
@@ -454,7 +454,7 @@ TEST_CASE("both kinds cut alike, whatever the sizes")
         const std::vector<cut> walked = cuts(waybill::chunk_by(sizes, l, own_size{}));
         std::vector<cut> read = cuts(in | waybill::views::chunk_by(l, own_size{}));
         CHECK(cuts(sizes | waybill::views::chunk_by(l, own_size{})) == walked);
-        // What is read once does not look on to find out that it was the last.
+        // A single-pass range does not read ahead to find out that a batch was the last.
         if (!read.empty() && read.back().fits && read.back().closed == batch_close_reason::items) {
             read.back().closed = walked.back().closed;
         }

@@ -33,7 +33,7 @@ duration ms(std::int64_t n) { return duration::milliseconds(n); }
 
 enum class jump : std::uint8_t { none, still, back, ahead };
 
-// A steady clock, with one thing wrong from some moment on.
+// A steady clock with one fault from some time on.
 struct clock {
     jump how = jump::none;
     std::int64_t since = 0;
@@ -196,7 +196,7 @@ TEST_CASE("clock jumps: no partition is read without trust, and all go on with s
             p.go_on(then + 4 * expiry);
             CHECK(!p.a.untrusted);
             CHECK(!p.b.untrusted);
-            // One commit that is refused for each partition, and its reader stops.
+            // At most one refused commit for each partition; then its reader stops.
             CHECK(p.a.refused <= partitions);
             CHECK(p.b.refused <= partitions);
             for (std::uint32_t n = 0; n != partitions; ++n) {

@@ -54,7 +54,7 @@ public:
         keeper = lease_manager(g);
     }
 
-    /// The next call, in a word.
+    /// A short text for the next call.
     std::string told(std::int64_t now) const
     {
         const auto c = keeper->call(at(now));
@@ -650,7 +650,7 @@ TEST_CASE("lease_manager: it stops in an outage in a bounded number of calls")
     int calls = 0;
     for (; calls != 100 && a.keeper->call(at(16)); ++calls) a.fail(16, false);
     CHECK(a.told(16) == "ended");
-    CHECK(calls == 1 + 3 + 3);  // to withdraw, to look, to give back
+    CHECK(calls == 1 + 3 + 3);  // to leave, to read, to release
 }
 
 TEST_CASE("lease_manager: options that check refuses make no call without end")

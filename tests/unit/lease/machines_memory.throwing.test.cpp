@@ -35,7 +35,7 @@ using waybill::steady_time;
 
 steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
 
-// Leases on another machine: a call is made or not, and then its answer may be too large to hold.
+// Remote leases: a call takes effect or not, and then its answer may be too large for the memory.
 class far_leases {
     template <class Call>
     static auto made(Call call)
@@ -129,7 +129,7 @@ public:
     bool untrusted = false;
 };
 
-// Two processes start, share, and stop, the second one last. What is thrown is caught at each step.
+// Two processes start, share and stop, the second one last. Each step catches exceptions.
 class lives {
 public:
     std::uint64_t thrown = 0;
@@ -239,7 +239,7 @@ public:
     }
 
 private:
-    // As before, if it throws; and true if it does not.
+    // Unchanged if it throws; returns true if it does not.
     template <class Step>
     bool tried(std::uint64_t& thrown, Step f)
     {

@@ -80,7 +80,7 @@ static_assert(waybill::commit_schedule::commit_confirmed{} ==
               waybill::commit_schedule::commit_failed{} ==
                   waybill::commit_schedule::commit_failed{});
 
-// All of it at compile time: opened, processed, and given back.
+// At compile time: opened, processed and released.
 static_assert([] {
     partition_lifecycle p(3);
     bool right = p.is_idle() && p.on(assigned{1}, at(0)) == event_result::applied;
@@ -102,7 +102,7 @@ static_assert([] {
     return right && p.is_idle() && p.next(at(0)) == partition_lifecycle::action(waybill::idle{});
 }());
 
-/// What it wants now, in a word.
+/// A short text for the next action.
 std::string told(const partition_lifecycle& p, std::int64_t now = 0)
 {
     return waybill::match(

@@ -111,7 +111,7 @@ TEST_CASE("deferred again it is the same message with another time")
     CHECK(b.find(5)->attempts == 2);
     CHECK(b.find(5)->session.empty());
     CHECK(*b.next_due() == wall(9));
-    // Who had it before has it no more.
+    // The previous holder does not have it any more.
     CHECK(b.give_back(5, first[0].ticket) == event_result::stale);
     const auto second = b.take(wall(9), {}, 1);
     CHECK(second[0].ticket != first[0].ticket);

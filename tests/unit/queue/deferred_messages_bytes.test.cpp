@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A book as bytes and back. What version 1 has stored is read for good: golden/retry has the files.
+// Deferred messages as bytes and back. Bytes of version 1 stay readable: golden/retry has the
+// files.
 
 #include <cstddef>
 #include <cstdint>

@@ -43,7 +43,8 @@ deferred_messages some()
     return b;
 }
 
-// Fails at each allocation of f(book), one after the other; then it works. Says how many there are.
+// Fails at each allocation of f(book), one after the other, until it works. Returns the number of
+// allocations.
 template <class F>
 std::uint64_t each_failure(F f)
 {

@@ -118,7 +118,7 @@ static_assert(taken().ended(at(60s)) == lock_renewal::lock_outcome::expired);
 static_assert(taken().expired(at(60s)));
 static_assert(!taken().expired(at(59s)));
 
-// A margin counts where it is earlier, but leaves a quarter of a lock that is shorter than thought.
+// An earlier margin counts, but leaves a quarter of a lock that is shorter than expected.
 static_assert(waits(taken({.lock = 60s, .margin = 45s}), 0s, 15s));
 static_assert(waits(taken({.lock = 60s, .margin = 20s}), 0s, 30s));
 static_assert([] {
@@ -127,7 +127,7 @@ static_assert([] {
     return waits(m, 0s, 5s);
 }());
 
-// While one is under way there is no other; it counts from when it was asked for.
+// During a renewal there is no other one. The new lock counts from the request.
 static_assert(waits(asked(30s), 30s, 40s));
 static_assert([] {
     lock_renewal m = asked(30s);
@@ -166,7 +166,7 @@ static_assert([] {
            waits(m, 45s, 46s);
 }());
 
-// Failed ones are tried again, and in time.
+// Failed renewals are repeated, and in time.
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::renewal_failed{1, fault_kind::infrastructure}, at(31s));
@@ -189,7 +189,7 @@ static_assert([] {
 }());
 
 static_assert([] {
-    lock_renewal m = asked(30s);  // after one that worked the pauses begin anew
+    lock_renewal m = asked(30s);  // after a success the pauses start again
     m.on(lock_renewal::renewal_failed{1}, at(30s));
     m.on(lock_renewal::renewal_started{2}, at(31s));
     m.on(lock_renewal::lock_renewed{2}, at(31s));
@@ -218,7 +218,7 @@ static_assert([] {
     return waits(m, 31s, 43s);
 }());
 
-// A permanent fault: it is let run out. The lock is held until then.
+// A permanent fault: the lock is not renewed any more, and is held until its end.
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::renewal_failed{1, fault_kind::permanent}, at(31s));
@@ -257,7 +257,7 @@ static_assert([] {
            m.left(at(32s)) == duration{};
 }());
 
-// So much and no more; there is time to give it back, and it may still be lost in it.
+// The maximum duration: there is time to release the lock, and it may still be lost in that time.
 constexpr lock_renewal::config short_one{.lock = 60s, .max_duration = 40s};
 static_assert(waits(asked(35s, short_one), 35s, 40s));
 static_assert(rests(taken(short_one), 40s));
@@ -290,7 +290,7 @@ static_assert([] {
     return m.ended(at(0s)) == lock_renewal::lock_outcome::expired && rests(m, 0s);
 }());
 
-// Ended is ended, by event or by time, and should the clock be set back, too.
+// An end is final, by event or by time, also if the clock is set back.
 constexpr bool nothing_changes(lock_renewal m, duration now, lock_renewal::lock_outcome how)
 {
     bool late = m.on(lock_renewal::lock_taken{}, at(now)) == event_result::stale;

@@ -39,7 +39,7 @@ TEST_CASE("outbox_store: the one in memory conforms")
     CHECK(outbox_conformance(make).untested.size() == 4);
 }
 
-// Stores that are wrong in one way each.
+// Stores with one mistake each.
 
 enum class flaw : std::uint8_t {
     nothing,

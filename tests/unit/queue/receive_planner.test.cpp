@@ -29,7 +29,7 @@ using action = receive_planner::action;
 
 steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
 
-// One failure shuts it for five seconds; then one, then two may pass.
+// One failure opens it for five seconds; then one, then two calls may pass.
 const receive_planner::config quick{
     .max_in_flight = 4,
     .breaker = {.failure_ratio = 0.5, .minimum_throughput = 1, .half_open_steps = 2}};
@@ -55,7 +55,7 @@ static_assert(bad({.pause = -1s}) == "receive_planner.pause" &&
               bad({.poll_interval = {}}) == "receive_planner.poll_interval");
 static_assert(bad({.breaker = {.half_open_steps = 0}}) == "circuit_breaker.half_open_steps");
 
-// All of a pair that is handled in this way, from when it is taken.
+// All actions for a pair that is handled with this outcome.
 void pair(receive_planner& in, std::uint64_t n, fault_kind how, steady_time at)
 {
     CHECK(in.next(at) == action(receive_planner::receive_deferred{n}));

@@ -171,7 +171,7 @@ TEST_CASE("receive_planner and book: a handler that takes too long is not believ
     w.in.on(receive_planner::pairs_taken{1}, w.now());
     w.in.on(receive_planner::original_fetched{0}, w.now());
     w.handle(0);
-    // Nobody has asked meanwhile; it is late all the same.
+    // `next` was not called at the deadline; it is late anyway.
     REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::settle_message{
                                       0, receive_planner::settle_as::give_back}));
     w.in.on(receive_planner::message_settled{0, w.settle(receive_planner::settle_message{

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a receive_planner allocates: all of it when it is made. After that no message can be lost
-// because memory ran out.
+// A receive_planner allocates all of its memory in its constructor. After that no message can be
+// lost because of memory.
 
 #include <cstdint>
 #include <new>

@@ -27,7 +27,7 @@ static_assert(scheduled_id::parse("a:99999999999999999999999") ==
 static_assert(scheduled_id::parse("a#3", '#') == scheduled_id{"a", 3});
 static_assert(scheduled_id::parse("::1") == scheduled_id{":", 1});
 
-// What scheduled_id never writes is an original.
+// Texts that scheduled_id never writes are ids of originals.
 static_assert(scheduled_id::parse("") == scheduled_id{"", 0});
 static_assert(scheduled_id::parse(":") == scheduled_id{":", 0});
 static_assert(scheduled_id::parse(":3") == scheduled_id{":3", 0});
@@ -96,7 +96,7 @@ TEST_CASE("no id, or a mark that is a digit, would make two messages one")
 
 TEST_CASE("no two of (id, attempt) are one text")
 {
-    // All ids of up to four of these, with attempts that look like parts of ids.
+    // All ids of up to four of these parts, with attempts that look like parts of ids.
     constexpr char letters[] = {'a', ':', '0', '1', '7'};
     std::vector<std::string> ids;
     for (std::size_t from = 0, length = 1; length <= 4; ++length) {
@@ -145,7 +145,7 @@ TEST_CASE("a crash between sending the clone and completing the original sends i
     cut.send((shared + "a:1").substr(0, 128));
     cut.send((shared + "a:2").substr(0, 128));
     CHECK(cut.queue.size() == 1);
-    // Taken apart by its looks alone, partition:offset is another message.
+    // Without the attempt, partition:offset would parse as another message.
     broker looks;
     looks.send("0:18");
     looks.send(*scheduled_id::make(scheduled_id::parse("0:17").original,

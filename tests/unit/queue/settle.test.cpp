@@ -95,7 +95,7 @@ static_assert(after(2, fault_kind::none, few) == settlement(waybill::complete{})
 static_assert(after(7, fault_kind::permanent, few) ==
               parked(dead_letter_message::cause::permanent, fault_kind::permanent, 7, 7));
 
-// Where a copy takes its place, its deliveries are counted anew, and there is no last one.
+// If a copy replaces the message, its deliveries start at 1, and there is no last one.
 constexpr settle_policy copies = [] {
     settle_policy p = few;
     p.defer_renews = true;
@@ -146,7 +146,7 @@ static_assert(after(2, fault_kind::cancelled,
                     }()) ==
               parked(dead_letter_message::cause::last_delivery, fault_kind::cancelled, 2, 2));
 
-// An outage by choice, and a pause where the queue cannot put anything off.
+// The policy for outages; and a pause if the queue cannot defer.
 constexpr settle_policy down(settle_policy::when_down w)
 {
     settle_policy p = queue;
@@ -166,7 +166,7 @@ static_assert(after(3, fault_kind::transient, stubborn) ==
               settlement(waybill::let_lock_expire{let_lock_expire::cause::pause}));
 static_assert(after(1, fault_kind::transient, stubborn) == settlement(waybill::abandon{}));
 
-// A queue puts off only so far: SQS twelve hours after the message was received.
+// A queue has a maximum deferral: SQS twelve hours after the message was received.
 static_assert(after(3, fault_kind::transient, [] {
                   settle_policy p = queue;
                   p.longest_defer = duration::seconds(4);
@@ -177,7 +177,7 @@ static_assert(after(3, fault_kind::transient, [] {
 static_assert(settle(queue, {.count = 1}, fault_kind::transient, 0.5, now, duration::seconds(77)) ==
               settlement(waybill::defer{now + duration::seconds(77)}));
 
-// Time does not wrap.
+// Times do not overflow.
 static_assert(settle(queue, {.count = 3}, fault_kind::transient, 0.5, wall_time::highest()) ==
               settlement(waybill::defer{wall_time::highest()}));
 
@@ -412,7 +412,7 @@ constexpr settle_check hour = found({}, {.lock = duration::seconds(90),
 static_assert(!hour.error && hour.longest_outage == duration::seconds(3'510));
 static_assert(hour.limited_by == delivery_terms::lifetime::delivery_limit::time_to_live);
 
-// Nothing ends it where no delivery is the last one.
+// If no delivery is the last one, there is no end.
 constexpr delivery_terms no_maximum{.lock = duration::seconds(90),
                                     .max_deliveries = waybill::detail::highest_size};
 static_assert(found(tries_of(5, 3, waybill::detail::highest_size), no_maximum).longest_outage ==
@@ -422,13 +422,13 @@ static_assert(found({.release_counts = false}, lock_90).longest_outage == durati
 static_assert(found({.on_outage = settle_policy::when_down::abandon, .release_counts = false},
                     lock_90)
                   .longest_outage_if_counted == duration::highest());
-// Given back at once, and counted, it lasts for no time.
+// Returned at once, and counted, it takes no time.
 static_assert(found({.on_outage = settle_policy::when_down::abandon}, lock_90).longest_outage ==
               duration{});
 static_assert(found(tries_of(5, 3, waybill::detail::highest_size), no_maximum)
                   .longest_outage_if_counted == duration::seconds(23 * 90));
 
-// Put off, it lasts as long as the pauses at the lowest draws.
+// Deferred, it takes at least the pauses with the lowest random numbers.
 constexpr duration put_off(const waybill::backoff& pauses, std::uint64_t deliveries,
                            duration longest = duration::highest())
 {
@@ -464,7 +464,7 @@ TEST_CASE("settle: check reports the longest outage in a sentence")
           "max_deliveries is 961: must be at most the limit of the queue, delivery.max_deliveries (10)");
 }
 
-// The reported outage is survived, and one that ends just after the last delivery is not.
+// The reported outage is survived. One that ends just after the last delivery is not.
 TEST_CASE("settle: an outage as long as check reports dead-letters no message, a longer one does")
 {
     struct row {
@@ -501,8 +501,7 @@ static_assert(validate(settle_policy{.to_settle = duration::seconds(-1)})->negat
 static_assert(validate(settle_policy{.longest_defer = {}})->field == "longest_defer");
 static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::defer, .can_defer = false})->field ==
               "can_defer");
-// Given back at once, all of its deliveries would be used up in an outage: unless that does not
-// count.
+// Returned at once, all of its deliveries would be used up in an outage, unless they do not count.
 static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::abandon})->field == "release_counts");
 static_assert(!validate(settle_policy{.on_outage = settle_policy::when_down::abandon,
                                       .release_counts = false}));
@@ -513,7 +512,7 @@ static_assert(name(dead_letter_message::cause::exhausted) == "exhausted");
 static_assert(name(let_lock_expire::cause::lock_short) == "lock_short");
 static_assert(name(settle_policy::when_down::defer) == "defer");
 
-// Each answer is of the kind that is called like it.
+// Each result has the kind of its name.
 static_assert(waybill::settle_batches::kind_of(waybill::complete{}) ==
               waybill::settle_batches::settle_kind::complete);
 static_assert(waybill::settle_batches::kind_of(waybill::abandon{}) ==

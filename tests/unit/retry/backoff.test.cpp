@@ -42,7 +42,7 @@ constexpr backoff equal{.base = 1s, .cap = 30s, .spread = backoff::jitter::equal
 static_assert(pause(equal, 1, 0.0) == duration(500ms) && pause(equal, 1, 1.0) == duration(1s));
 static_assert(pause(equal, 2, 0.5) == duration(1'500ms));
 
-// A draw that is none is clamped.
+// An invalid random number is clamped.
 static_assert(pause(full, 1, -1.0) == duration{} && pause(full, 1, 7.0) == duration(1s));
 static_assert(pause(full, 1, not_a_number) == duration{} &&
               pause(full, 1, infinite) == duration(1s));
@@ -114,7 +114,7 @@ static_assert(pause(apart, 2, 0.5) == pause(apart, 2, 2s, 0.5));
 static_assert(pause(apart, 3, 0.5) == pause(apart, 3, pause(apart, 2, 2s, 0.5), 0.5));
 static_assert(pause(apart, 3, 0.0) == duration(1s) && pause(apart, 3, 1.0) == duration(10'500ms));
 static_assert(pause(apart, ever, 0.0) == duration(1s) && pause(apart, ever, 1.0) == duration(30s));
-// The others do not ask for it.
+// The other kinds do not use it.
 static_assert(pause(linear, 2, 1h, 0.0) == duration(20s));
 
 // Around: four fifths to six fifths, and spread below the cap, too.
@@ -128,7 +128,7 @@ static_assert(pause(near_by, ever, 0.0) <= duration(8s));
 static_assert(pause(near_by, ever, 1.0) > duration(11'999ms));
 static_assert(pause(near_by, ever, 1.0) <= duration(12s));
 
-// Factors at the edge, and over it.
+// Factors at the limit, and above it.
 static_assert(pause({.base = 1s, .factor = 1.0, .spread = backoff::jitter::none}, ever, 0.0) ==
               duration(1s));
 static_assert(pause({.base = 1s, .factor = 0.5, .spread = backoff::jitter::none}, 9, 0.0) ==
@@ -143,7 +143,7 @@ static_assert(pause({.base = 1s, .factor = infinite, .spread = backoff::jitter::
               duration(30s));
 static_assert(pause({.base = 1s, .factor = 1e300, .spread = backoff::jitter::none}, 3, 0.0) ==
               duration(30s));
-// A factor that is only just over one still gets there, and soon.
+// A factor just above one still reaches the cap, and soon.
 static_assert(pause({.base = 1s, .factor = 1.0000001, .spread = backoff::jitter::none}, ever,
                     0.0) == duration(30s));
 static_assert(pause({.base = 1s, .factor = 1.0 + 1e-12, .spread = backoff::jitter::none}, ever,
@@ -155,7 +155,7 @@ static_assert(
 static_assert(pause({.base = 8s, .cap = 1h, .factor = 1.5, .spread = backoff::jitter::none}, 4,
                     0.0) == duration(27s));
 
-// A base or a cap that makes no sense.
+// An invalid base or cap.
 static_assert(pause({.base = {}}, ever, 1.0) == duration{});
 static_assert(pause({.base = {}, .factor = infinite}, ever, 1.0) == duration{});
 static_assert(pause({.base = -1s}, 3, 1.0) == duration{});

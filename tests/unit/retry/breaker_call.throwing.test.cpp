@@ -118,7 +118,7 @@ TEST_CASE("circuit_breaker::call ends if no call can ever pass")
     breaker.force_open(env.now());
     const auto never = [] { return fault{}; };
     CHECK(breaker.call(env, never).kind == fault_kind::cancelled);
-    // All permits are out and never reported: they are lost after their timeout.
+    // All permits are issued and never reported: they are lost after their timeout.
     manual_environment second;
     circuit_breaker_of<2> small({.timeout = 10s});
     (void)small.try_acquire(second.now());

@@ -27,7 +27,7 @@ constexpr steady_time s(std::int64_t n)
     return steady_time::at(duration::seconds(n));
 }
 
-// Two of two calls that fail shut it, for 5, 10, 20 ... seconds; then 1, 2, 4 probes.
+// Two of two failed calls open it, for 5, 10, 20 ... seconds; then 1, 2, 4 probes.
 constexpr circuit_breaker::config quick{
     .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_steps = 3};
 
@@ -76,7 +76,7 @@ static_assert([] {
     return v.state(s(7)) == circuit_breaker::circuit_state::closed && v.room(s(7)) == 8;
 }());
 
-// A probe that fails shuts it for longer, up to the cap; when it flows again the pauses start anew.
+// A failed probe opens it for longer, up to the cap. After it has closed, the pauses start again.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));
     std::int64_t at = 0;
@@ -110,7 +110,7 @@ static_assert([] {
     return v.has(*probe, s(6)) && !v.has(*early, s(6));
 }());
 
-// A permit that is reported twice, made up, or another's, changes nothing.
+// A permit that is reported twice, made up, or of another breaker changes nothing.
 static_assert([] {
     circuit_breaker_of<8> v(quick);
     const auto p = v.try_acquire(s(0));
@@ -156,7 +156,7 @@ static_assert([] {
            v.state(s(65)) == circuit_breaker::circuit_state::open;
 }());
 
-// While it flows, lost permits count when they are lost.
+// While it is closed, lost permits count at their deadline.
 static_assert([] {
     circuit_breaker_of<8> v(quick);
     (void)v.try_acquire(s(0));
@@ -217,7 +217,7 @@ static_assert([] {  // 55 of 100 are 0.55, in spite of rounding
     return v.state(s(0)) == circuit_breaker::circuit_state::open;
 }());
 
-// So many in a row, however long that takes.
+// Consecutive failures count over any time.
 static_assert([] {
     circuit_breaker_of<8> v(
         {.minimum_throughput = circuit_breaker::config::never, .consecutive_failures = 3});
@@ -323,8 +323,8 @@ static_assert([] {
     return true;
 }());
 
-// The defaults: 1,000 calls that worked within the period. 50 failures in a row shut it, and so
-// does a tenth of all that failed.
+// The defaults: 1,000 successful calls within the period. 50 consecutive failures open it, and so
+// does a share of a tenth.
 constexpr int failures_until_shut(int one_in)
 {
     circuit_breaker v;

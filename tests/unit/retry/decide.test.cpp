@@ -70,7 +70,7 @@ static_assert(gives_up(0, 1) && gives_up(1, 1) && !gives_up(2, 1));
 static_assert(gives_up(0, 0) == gives_up(1, 0));
 static_assert(!gives_up(ever, ever - 1) && gives_up(ever, ever));
 
-// At the end of time it waits there.
+// At the end of time the wait ends there.
 static_assert(decide({.pauses = {.spread = backoff::jitter::none}}, 1, fault_kind::transient, 0.0,
                      steady_time::highest()) ==
               retry_action(waybill::wait_until{steady_time::highest()}));

@@ -49,7 +49,7 @@ static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, -1s) =
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, 1h) ==
               delivery_terms::lifetime{900s});
 
-// Nothing wraps.
+// No overflow.
 static_assert(time_until_dead_letter({.lock = 5min, .max_deliveries = ever}).lasts ==
               duration::highest());
 static_assert(time_until_dead_letter({.lock = duration::highest(), .max_deliveries = 2}).lasts ==
@@ -59,7 +59,7 @@ static_assert(time_until_dead_letter({.lock = duration::lowest(), .max_deliverie
 static_assert(time_until_dead_letter({.time_to_live = duration::lowest()}).lasts == duration{});
 static_assert(time_until_dead_letter({.max_deliveries = 0}) == delivery_terms::lifetime{});
 
-// The other way: the least number, up to a whole one.
+// The reverse: the smallest number, rounded up.
 static_assert(delivery_terms::deliveries_for(91s, 90s) == 2 &&
               delivery_terms::deliveries_for(90s, 90s) == 1);
 static_assert(delivery_terms::deliveries_for(89s, 90s) == 1 &&

@@ -55,7 +55,7 @@ static_assert(after(~std::uint64_t{0}) == over(fault_kind::transient));
 static_assert(round_after(two_of_three, 0) == 0 && round_after(two_of_three, 2) == 0);
 static_assert(round_after(two_of_three, 3) == 1 && round_after(two_of_three, 5) == 1);
 
-// What no retry can change ends it within a round, too.
+// A fault that no retry can change ends it within a round, too.
 static_assert(after(1, fault_kind::permanent) == over(fault_kind::permanent));
 static_assert(after(3, fault_kind::cancelled) == over(fault_kind::cancelled));
 static_assert(after(1, fault_kind::ownership_lost) == over(fault_kind::ownership_lost));
@@ -70,7 +70,7 @@ static_assert(after(3, fault_kind::transient, 25s) == back_after(25s));
 static_assert(after(6, fault_kind::transient, 25s) == over(fault_kind::transient));
 static_assert(after(1, fault_kind::transient, -5s) == at_once);
 
-// At the edges: no levels at all are one try; the largest numbers do not wrap.
+// At the limits: no levels mean one try; the largest numbers do not overflow.
 constexpr retry_action after_one(const retry_levels& l)
 {
     return decide(l, 1, fault_kind::transient, 0.5, now);

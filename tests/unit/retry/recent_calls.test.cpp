@@ -27,7 +27,7 @@ constexpr bool holds(recent_calls r, steady_time at, std::uint64_t calls, std::u
     return r.calls() == calls && r.failed() == failed;
 }
 
-// A part of a second counts until ten more have begun.
+// A tenth of the period counts until ten more have begun.
 static_assert([] {
     recent_calls r(10s);
     r.record(true, s(0));

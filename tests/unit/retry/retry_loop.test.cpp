@@ -57,7 +57,7 @@ static_assert([] {  // it calls, waits, calls, and gives up
     return ok && a.elapsed(at(9s)) == duration(9s);
 }());
 
-static_assert([] {  // success, and that is that
+static_assert([] {  // success is final
     retry_loop a(three, at(0s));
     a.on(failing, at(0s));
     a.on({}, at(5s));
@@ -102,7 +102,7 @@ static_assert([] {  // immediate retries do not wait, even if the clock goes bac
     return once && a.next(at(1h)) == wait_until(3601s);
 }());
 
-// The limit: no try begins when it is over, and none is waited for that would.
+// The limit: no try begins after it, and no wait would end after it.
 static_assert([] {
     call_policy p = three;
     p.retry.max_attempts = 99;
@@ -129,7 +129,7 @@ static_assert([] {  // one more nanosecond, and it would have been in time
            b.outcome() == retry_loop::retry_outcome::time_limit;
 }());
 
-static_assert([] {  // a slow call uses the time up as well; but if it works, it works
+static_assert([] {  // a slow call uses the time, too; but a success counts
     call_policy p = three;
     p.retry.immediate = 2;
     p.time_limit = 1s;
@@ -159,7 +159,7 @@ static_assert([] {  // after the time limit has passed in a sleep, there is no f
     return ok && a.outcome() == retry_loop::retry_outcome::time_limit && a.attempts() == 2;
 }());
 
-static_assert([] {  // not even the first try begins too late, and that is not the call's fault
+static_assert([] {  // not even the first try begins too late, and that is not a fault of the call
     call_policy p = three;
     p.time_limit = 1min;
     const retry_loop a(p, at(0s));
@@ -214,7 +214,7 @@ static_assert(validate(call_policy{.time_limit = {}})->field == "call.time_limit
 static_assert(validate(call_policy{.time_limit = -1s})->negative);
 static_assert(validate(call_policy{.retry = {.max_attempts = 0}})->field == "retry.max_attempts");
 
-// What others call "max retries" does not count the first try.
+// "Max retries" of other libraries does not count the first try.
 static_assert(detail::tries_for_retries(0) == 1 && detail::tries_for_retries(3) == 4);
 static_assert(detail::tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
 
@@ -286,7 +286,7 @@ TEST_CASE("attempts: retries are taken from a budget, and none is left where it 
     a.on(retry_loop::attempted{}, at(3s));
     CHECK(a.outcome() == retry_loop::retry_outcome::succeeded);
     CHECK(tokens.left() == 1);
-    // What is not worth it, or over, takes nothing.
+    // Permanent faults and ended loops take no token.
     retry_loop c(three, at(0s), tokens);
     c.on({.kind = fault_kind::permanent}, at(0s));
     retry_loop d({.retry = {.max_attempts = 1}}, at(0s), tokens);

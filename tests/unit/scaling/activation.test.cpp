@@ -51,7 +51,7 @@ TEST_CASE(
     CHECK(d.verdict == verdict::up);
     CHECK(d.to == 1);
     CHECK(d.activation == tribool::yes);
-    // The threshold per instance is not there without any, and stops nothing.
+    // The threshold per instance is unknown without instances, and stops nothing.
     CHECK(d.up == tribool::unknown);
     CHECK(d.reasons.back().part == role::activation);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What AWS documents of EC2 Auto Scaling, as policies.
+// The documented behaviour of EC2 Auto Scaling of AWS, as policies.
 
 #include <cstdint>
 

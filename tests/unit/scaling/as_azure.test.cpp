@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What Azure documents of Monitor's autoscale, as policies:
+// The documented behaviour of autoscale in Azure Monitor, as policies:
 // https://learn.microsoft.com/azure/azure-monitor/autoscale/autoscale-best-practices and
 // https://learn.microsoft.com/azure/azure-monitor/autoscale/autoscale-understanding-settings
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What Kubernetes documents of its horizontal pod autoscaler, as policies. All of it from
+// The documented behaviour of the horizontal pod autoscaler of Kubernetes, as policies. All from
 // https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/
 
 #include <cstdint>
@@ -103,7 +103,7 @@ TEST_CASE("as Kubernetes: five minutes of stabilisation keep the highest that wa
 
 TEST_CASE("as Kubernetes: but it does not raise while fewer are recommended")
 {
-    // What it does there (kubernetes/kubernetes #96671, #98174).
+    // The behaviour there (kubernetes/kubernetes #96671, #98174).
     policy p = pods();
     p.targets[0] = {.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}};
     p.stabilise.down = seconds(300);
@@ -169,7 +169,7 @@ TEST_CASE("as Kubernetes: scaling down disabled")
 
 TEST_CASE("as Kubernetes: the lesser of two limits up is not zero")
 {
-    // It once was there: a minimum that began with 0 never let anything start.
+    // A bug there: a minimum that began with 0 never let anything start.
     policy p = pods();
     p.rate.up = {{{.count = 4}, seconds(15)}, {{.percent = 100}, seconds(15)}};
     CHECK(decide(p, readings{level("cpu", 1'000)}, {}, 10, at(0)).to == 14);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What KEDA, Knative and Google's instance groups document, as policies.
+// The documented behaviour of KEDA, Knative and Google's instance groups, as policies.
 
 #include <cstdint>
 #include <limits>
@@ -170,7 +170,7 @@ TEST_CASE("as KEDA: where a metric fails, as many as the fallback says")
     p.if_unknown = 6;
     CHECK(decide(p, {}, {}, 2, at(0)).to == 6);
     CHECK(decide(p, {}, {}, 8, at(0)).to == 8);
-    // It once made no number into a huge negative one (kedacore/keda #7475).
+    // A bug there: NaN became a huge negative number (kedacore/keda #7475).
     sc::reading broken = level("messages", 0);
     broken.set(sc::statistic::last, std::numeric_limits<double>::quiet_NaN());
     CHECK(decide(p, readings{broken}, {}, 8, at(0)).to == 8);

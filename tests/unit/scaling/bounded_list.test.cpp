@@ -45,7 +45,7 @@ static_assert([] {
     return sum(f) == 5 && f.size() == 1;
 }());
 
-// What was there before is no part of it.
+// Removed elements do not matter.
 static_assert([] {
     bounded_list<int, 4> f = of(1, 2, 3);
     f.pop();

@@ -265,7 +265,7 @@ TEST_CASE("clock: durations as long as can be told hold for ever, and no longer"
     s.on(decide(p, low, s, 5, at(0)));
     s.on(decide(p, low, s, 5, at(hour)));
     CHECK(decide(p, low, s, 5, at(1'000 * hour)).why == reason::stabilising);
-    // 1677 and 292 years are over.
+    // A decision of the year 1677: the 292 years of `stabilise` have passed.
     s = {};
     s.on(decide(p, low, s, 5, wall_time::lowest()));
     s.on(decide(p, low, s, 5, at(0)));

@@ -171,7 +171,7 @@ TEST_CASE("command: it has been done as well where the next one is decided with 
     s.on(d);
     REQUIRE(s.pending);
     CHECK(s.pending->issued.id == 2);
-    // The same decision once more does not take the new command for done.
+    // Reporting the same decision again does not complete the new command.
     const state once = s;
     s.on(d);
     REQUIRE(s.pending);

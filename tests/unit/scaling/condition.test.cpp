@@ -139,7 +139,7 @@ TEST_CASE("condition: together they are decided by what is known, and every row 
     CHECK(ask(rule(rule::kind::all, {}), now) == tribool::yes);
     CHECK(ask(rule(rule::kind::any, {}), now) == tribool::no);
 
-    // The first one decides, and the others are looked at all the same.
+    // The first one decides, and the others are evaluated anyway.
     const rule all = sc::any_of(yes, sc::all_of(no, unknown));
     std::vector<evidence> because;
     CHECK(all({.metrics = now, .instances = 2, .now = at(10)}, because) == tribool::yes);

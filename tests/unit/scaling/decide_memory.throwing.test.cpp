@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory: deciding takes some for its rows and for nothing else, and remembering takes none.
+// Memory: `decide` allocates only its rows, and the state allocates nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +77,7 @@ TEST_CASE("decide memory: for the rows, and for nothing else")
         const std::uint64_t before = taken;
         const decision d = sc::decide(p, now, s, n, at(jump ? t - 9'000 : t));
         const std::uint64_t used = taken - before;
-        // A guess of fewer instances adds five rows, and they go again.
+        // The check with fewer instances adds five rows, which are removed again.
         CHECK(used <= growth(d.reasons.size() + 5));
         const std::uint64_t then = taken;
         s.on(d);

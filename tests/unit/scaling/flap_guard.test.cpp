@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Fewer instances must not be asked to become more at once: the rules are asked again, with the
-// load that those would have.
+// Fewer instances must not cause an increase at once: the rules are evaluated again with the load
+// of fewer instances.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rules that ask for more and for fewer at once.
+// Rules that want more and fewer instances at the same time.
 
 #include <cstdint>
 #include <string>
@@ -49,7 +49,7 @@ TEST_CASE("flapping: any way up against any way down")
     const rule up = any_of(mean("a") > 100, mean("b") > 50);
     CHECK_FALSE(flaps(up, all_of(mean("a") < 10, mean("b") < 10)));
     CHECK(flaps(up, all_of(mean("a") < 10, mean("b") < 60)));
-    // A metric between keeps them apart.
+    // A value between the thresholds separates them.
     CHECK_FALSE(flaps(all_of(mean("a") > 100, mean("b") > 50),
                       all_of(mean("a") < 200, mean("b") < 20)));
     CHECK(flaps(all_of(mean("a") > 100, mean("b") > 50), any_of(mean("a") < 200, mean("b") < 20)));

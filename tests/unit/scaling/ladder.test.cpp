@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sizes that have names, as those of a database, in the place of numbers of instances.
+// Named sizes, as of a database, instead of numbers of instances.
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Conditions of one's own, alone and among rules.
+// A user's own conditions, alone and among rules.
 
 #include <cstdint>
 #include <string_view>
@@ -79,7 +79,7 @@ static_assert(!sc::condition<changes_itself>);
 static_assert(!sc::condition<tribool>);
 static_assert(!sc::condition<bool>);
 
-// Of rules it stays a rule.
+// Combined with a rule, the result is a rule.
 static_assert(std::is_same_v<decltype(sc::any_of(sc::rule(), sc::rule())), sc::rule>);
 static_assert(sc::condition<decltype(sc::any_of(sc::rule(), backlog_grows(), &always))>);
 

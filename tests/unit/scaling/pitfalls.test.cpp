@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What has gone wrong elsewhere, each by its name, from windows to decisions.
+// Known bugs of other autoscalers, each by its name, from windows to decisions.
 
 #include <chrono>
 #include <cstdint>
@@ -201,19 +201,19 @@ TEST_CASE("pitfall: stabilisation does not reverse, and rate limits do not eithe
         s.on(d);
         if (d.command) s.on(sc::applied{d.command->id}, at(t));
         n = d.to;
-        if (t % 130 == 0) n = static_cast<std::uint64_t>(work);  // someone else's hand
+        if (t % 130 == 0) n = static_cast<std::uint64_t>(work);  // another process
     }
 }
 
 TEST_CASE("pitfall: what was asked for is remembered from asking, what was done from doing")
 {
-    // Recommendations are remembered though none was carried out; a cooldown needs a change.
+    // Recommendations are stored although none was executed. A cooldown needs a change.
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise.down = seconds(60);
     p.cooldown.down = seconds(600);
     sc::state s;
-    s.on(decide(p, readings{level("work", 20)}, s, 10, at(0)));  // ordered, and lost
+    s.on(decide(p, readings{level("work", 20)}, s, 10, at(0)));  // commanded, and lost
     s.on(sc::failed{1}, at(1));
     CHECK(s.highest.back().instances == 20);
     p.after_failure = {};

@@ -45,7 +45,7 @@ TEST_CASE("rate: a change is cut to what the period still allows, and says when 
     CHECK(d.to == 14);
     CHECK(d.desired == 100);
     CHECK(d.why == reason::rate);
-    CHECK_FALSE(d.until);  // nothing that was done holds it back
+    CHECK_FALSE(d.until);  // no applied change limits it
     d = l.step({level("work", 100)}, at(59));
     CHECK(d.verdict == verdict::held);
     CHECK(d.why == reason::rate);
@@ -130,7 +130,7 @@ TEST_CASE("rate: it holds what is there, and turns nothing round")
     p.rate = {{{{.count = 1}, seconds(60)}}, {{{.count = 1}, seconds(60)}}};
     state s;
     s.applied_changes.push({at(-10), 10, 30});
-    // The limit was raised beyond by another policy: 30 are not brought back to 11.
+    // Another policy has raised it above the limit: 30 are not reduced to 11.
     CHECK(decide(p, readings{level("work", 40)}, s, 30, at(0)).to == 30);
     CHECK(decide(p, readings{level("work", 40)}, s, 30, at(0)).why == reason::rate);
     s = {};
@@ -157,7 +157,7 @@ TEST_CASE("rate: zero instances and very many of them")
 
 TEST_CASE("rate: more changes than are remembered hold longer, never shorter, either way")
 {
-    // An hour ago there were 17 changes up of ten; they are long over.
+    // An hour ago there were 17 changes up of ten; they have expired.
     policy p = by_target();
     p.rate.down = {{{.count = 2}, seconds(60)}};
     loop l{p, 1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A change has to be asked for all of a time, and stabilisation can only hold.
+// A change must be wanted for the whole time. Stabilisation can only hold.
 
 #include <cstdint>
 
@@ -50,7 +50,7 @@ TEST_CASE("stabilise: fewer go only when nothing has asked for more of them all 
     loop l{by_target(0, 300), 10};
     l.step({level("work", 10)}, at(0));
     l.step({level("work", 10)}, at(100));
-    // Ten were asked for until now: 100 s later they count still.
+    // Ten were wanted until now: they still count 100 s later.
     CHECK(l.step({level("work", 4)}, at(200)).until == at(500));
     const decision d = l.step({level("work", 4)}, at(499));
     CHECK(d.verdict == verdict::held);
@@ -117,7 +117,7 @@ TEST_CASE("stabilise: it never turns a change round, nor moves what stays")
     // A history of a hundred must not lift ten to a hundred (kubernetes/kubernetes #96671).
     loop l{by_target(300, 300), 100};
     l.step({level("work", 100)}, at(0));
-    l.instances = 10;  // someone else took them away
+    l.instances = 10;  // another process has removed them
     const decision down = l.ask({level("work", 5)}, at(10));
     CHECK(down.to == 10);
     CHECK(down.verdict == verdict::held);
@@ -163,7 +163,7 @@ TEST_CASE("stabilise: more changes of mind than are remembered hold longer, neve
     std::uint64_t last = 100;
     for (std::int64_t t = 1'000; t <= 1'200; ++t) {
         const std::uint64_t to = l.step({level("work", 11)}, at(t)).to;
-        // What is right: it was asked for 100 - k until k + 1.
+        // The right number: 100 - k was wanted until k + 1.
         const std::int64_t k = t - 1'000;
         const std::uint64_t right = k < 90 ? static_cast<std::uint64_t>(100 - k) : 11U;
         CHECK(to >= right);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is remembered, and how little of it.
+// The contents of a state, and its small size.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using sc::state;
 using tests_support::at;
 using tests_support::seconds;
 
-// One small row: no pointer in it, and less than a kilobyte and a half.
+// One small row: without pointers, and below one and a half kilobytes.
 static_assert(std::is_trivially_copyable_v<state>);
 static_assert(sizeof(state) <= 1'536);
 
@@ -30,7 +30,7 @@ sc::decision asked(std::uint64_t desired, std::int64_t t, std::int64_t down, std
             .stabilise = {seconds(up), seconds(down)}};
 }
 
-// What may be remembered: later and later, each above or below the one before.
+// The valid order: later and later, each above or below the one before.
 bool is_in_order(const state& s)
 {
     bool good = true;

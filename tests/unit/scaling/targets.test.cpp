@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// As many instances as the work needs.
+// The number of instances that the work needs.
 
 #include <cstdint>
 
@@ -128,7 +128,7 @@ TEST_CASE("target: the greatest counts")
     CHECK(both(10, 600).to == 10);
     CHECK(both(10, 100).to == 2);
     CHECK(both(50, 100).to == 5);
-    // One unknown, and the other one wants more: more. It wants fewer: nothing.
+    // If one is unknown, a higher number of the other counts, and a lower one does not.
     CHECK(decide(p, readings{level("work", 80)}, {}, 5, at(0)).to == 8);
     CHECK(decide(p, readings{level("work", 10)}, {}, 5, at(0)).to == 5);
 }

@@ -39,7 +39,7 @@ TEST_CASE("truth: what is known stays so, whatever an unknown part turns out to 
     const std::initializer_list<tribool> known{tribool::no, tribool::yes};
     for (const tribool a : all) {
         for (const tribool b : all) {
-            // It is decided exactly where every way to fill in the unknown gives the same.
+            // It is known exactly if every value of the unknown parts gives the same result.
             for (const bool conjunction : {false, true}) {
                 const auto join = [&](tribool x, tribool y) {
                     return conjunction ? both(x, y) : either(x, y);

@@ -42,7 +42,7 @@ policy two_metrics()
     return p;
 }
 
-// In all the ways in which a metric can be unknown.
+// All ways in which a metric can be unknown.
 struct way {
     missing_part missing;
     readings metrics;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// New instances that cannot do their part yet.
+// New instances that do not take their share yet.
 
 #include <cstdint>
 

@@ -74,7 +74,7 @@ static_assert(wrong("waybill/") == opened_state::problem_type::no_line);
 static_assert(wrong("waybill/\n") == opened_state::problem_type::no_line);
 static_assert(wrong("waybill/12345678\n") == opened_state::problem_type::checksum);
 
-// A line of any version, its checksum made right.
+// A line of any version, with a valid checksum.
 std::string sealed_by_hand(const std::string& line, std::string_view body)
 {
     const std::uint32_t sum = crc32c(body, crc32c("\n", crc32c(line)));
@@ -207,7 +207,8 @@ TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum
         CHECK(s.problem != opened_state::problem_type::none);
         CHECK(s.version == schema_version{0, 0});
     }
-    // Without the space in front it is no word of its own, and a large letter is no digit of ours.
+    // Without the space before it, it is not a separate word. An upper-case letter is not a digit
+    // here.
     CHECK(by_hand("waybill/1 json 00001.00000 0000000002").outcome == state_read::corrupt);
     CHECK(by_hand("waybill/2 more").outcome == state_read::corrupt);
     std::string upper(example);
@@ -226,7 +227,7 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
         CHECK(s.outcome == (most < good.size() ? state_read::too_large : state_read::ok));
         CHECK(s.size == good.size());
         CHECK(s.body.empty() == (most < good.size()));
-        // Nothing of it was looked at, so it may be anything.
+        // This part was not read, so it may have any value.
         CHECK(detail::open_state(std::string(good.size(), '?'), most).outcome ==
               (most < good.size() ? state_read::too_large : state_read::corrupt));
         CHECK(detail::open_state("{}" + std::string(good.size() - 2, ' '), most).outcome ==

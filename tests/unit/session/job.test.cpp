@@ -53,7 +53,7 @@ TEST_CASE("job: numbers its steps")
     CHECK(j->next() == step_properties{"order-17", 3, 1, 3, true});
     CHECK(j->complete());
     CHECK(j->step(2) == step_properties{"order-17", 2, 1, 3, false});
-    // One more contradicts itself, so a pipeline parks it.
+    // One more contradicts itself, so a pipeline dead-letters it.
     const step_properties more = j->next();
     CHECK(more.step == 4);
     CHECK(!waybill::detail::contradiction(waybill::step_facts::of(more, 1, 1), {}).empty());
@@ -145,7 +145,8 @@ TEST_CASE("job: a step's message has the same id whenever it is sent")
     CHECK(waybill::job::message_id(j.step(1)) == "order-17/1");
     CHECK(waybill::job::message_id(job::make("order-17")->step(UINT64_MAX)) ==
           "order-17/18446744073709551615");
-    // A redrive's ids end otherwise, so that none of them is dropped as a duplicate of these.
+    // The ids of a redrive have another ending, so that none of them is dropped as a duplicate of
+    // these.
     CHECK(waybill::detail::redriven_message_id("order-17", 1, 1) ==
           "order-17/00000000000000000001~1");
     const std::string longest(128, 'x');
@@ -174,7 +175,7 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
     CHECK(odd("a\n") == job::error::code::control_character);
     CHECK(odd("order-17~1") == job::error::code::redriven_end);
     CHECK(read({{"waybill-step", "3"}}, "a\xFF").id_problem == job::error::code::not_utf8);
-    // A session that was redriven ends so.
+    // The id of a redriven session has this ending.
     const auto redriven = read(written({"order-17~1", 5, 3, 5, true}, {"order-17", 42, 1, 7}));
     CHECK(redriven.text() == "ok");
     CHECK(redriven.id_problem == std::nullopt);

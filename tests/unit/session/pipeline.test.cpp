@@ -76,7 +76,7 @@ pipeline held(const pipeline_policy& p, state_read how = state_read::absent,
     return pipe;
 }
 
-/// What it asks for, in a word.
+/// A short text for the next action.
 std::string asks(const pipeline& pipe, steady_time now = at(0))
 {
     return waybill::match(
@@ -127,7 +127,7 @@ bool clears(pipeline& pipe, fault_kind how = fault_kind::none)
     return pipe.on(waybill::pipeline::state_cleared{how}, at(0)) == event_result::applied;
 }
 
-/// Answers all that it asks for with "done", up to the next message.
+/// Reports success for all actions, up to the next message.
 std::string ends(pipeline& pipe)
 {
     std::string asked;
@@ -341,7 +341,7 @@ TEST_CASE("pipeline: numbers that contradict each other stop the session")
           "step 6 of 5 from 6: it is after the last step | " + parked + "6 tries 0, complete");
     CHECK(first_asked({}, {9, 1, 1, 5, true, 1}) ==
           "step 1 of 5 from 1: it is marked as the last step, but is not | " + parked + "1 tries 0, complete");
-    // Two jobs under one id: the second one is not taken for repetitions of the first.
+    // Two jobs with the same id: the second one does not count as a repetition of the first.
     CHECK(first_asked(done_up_to(2), {9, 1, 1, 3, false, 1}) ==
           "step 1 of 3 from 1: the session has another total | " + parked + "1 tries 0, complete");
     CHECK(first_asked(done_up_to(2), {9, 3, 1, 3, true, 1}) ==
@@ -494,7 +494,7 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     CHECK(runs(pipe, {}, at(14)));
     CHECK(pipe.progress().tries == 0);
     CHECK(ends(pipe) == "save, complete");
-    // One that ends without blame is taken back.
+    // A try that ends without a fault of the step is not counted.
     CHECK(runs(other, waybill::infrastructure("down"), at(14)));
     CHECK(other.progress().tries == 1);
     CHECK(asks(other) == "save undone");
@@ -504,7 +504,7 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     pipe = held(quick(), state_read::ok, died);
     REQUIRE(receives(pipe, message(2, 0)));
     CHECK(ends(pipe) == "save undone, park exhausted 102/2 tries 3, complete");
-    // What cannot be saved is not begun.
+    // A try that cannot be saved does not begin.
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 0)));
     CHECK(saves(pipe, fault_kind::infrastructure));
@@ -649,7 +649,7 @@ TEST_CASE("pipeline: a session that began later begins nowhere else")
     REQUIRE(receives(pipe, {51, 5, 4, 6, false, 1}));
     CHECK(ends(pipe) == "execute 5 try 1, save, complete");
     CHECK(pipe.progress().first == 4);
-    // And one from the first step on has no line for it.
+    // And a session from the first step on has no line for it.
     pipe = held(quick());
     receives(pipe, message(1));
     CHECK(ends(pipe) == "execute 1 try 1, save, complete");
@@ -671,7 +671,7 @@ TEST_CASE("pipeline: what is down or stops is nobody's fault")
     CHECK(runs(pipe, waybill::cancelled("stop"), at(10)));
     CHECK(asks(pipe) == "give back cancelled 10");
 
-    // Tries that were made before are not forgotten.
+    // Earlier tries still count.
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1)));
     CHECK(runs(pipe, waybill::transient("busy"), at(10)));
@@ -922,7 +922,7 @@ TEST_CASE("pipeline, independent: tries are those of one step")
     p.max_wait_in_hand = {};
     session_progress tried = done_up_to(1);
     tried.tries = 2;
-    // Of the step after `done`, and of no other: step 2 has gone to the broker's own letters.
+    // For the step after `done` only: step 2 is in the broker's own dead-letter queue.
     pipeline pipe = held(p, state_read::ok, tried);
     receives(pipe, message(3));
     CHECK(asks(pipe) == "execute 3 try 1");
@@ -930,7 +930,7 @@ TEST_CASE("pipeline, independent: tries are those of one step")
     CHECK(pipe.progress().tries == 1);
     CHECK(pipe.progress().done == 2);
     CHECK(ends(pipe) == "save undone, give back transient 4");
-    // And where step 2 is late after all, it is not taken for a repetition.
+    // If step 2 arrives late after all, it does not count as a repetition.
     pipeline next = held(p, state_read::ok, pipe.progress());
     receives(next, message(2));
     CHECK(asks(next) == "execute 2 try 1");

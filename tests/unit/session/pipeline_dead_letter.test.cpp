@@ -117,7 +117,7 @@ TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy sa
     CHECK(kept({.dead_letters = {.keeps = dead_letter_body::pointer}}).body.empty());
     CHECK(kept({}, true).kept == dead_letter_body::pointer);
     CHECK(kept({}, true).size == 12);
-    // Nothing at all is refused, and reads as a pointer.
+    // Keeping nothing is refused, and counts as a pointer.
     CHECK(validate(pipeline_dead_letter::policy{
                        .dead_letters = {.keeps = dead_letter_body::discard}})
               ->field == "dead_letters.keeps");
@@ -148,7 +148,7 @@ TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state,
     CHECK(parked(dead_letter_reason::gap).state == m.state);
     CHECK(!parked(dead_letter_reason::failed).state_omitted);
     CHECK(parked(dead_letter_reason::session_failed).state.empty());
-    // One that cannot be read would stop the next session as well.
+    // An unreadable state would stop the next session, too.
     CHECK(parked(dead_letter_reason::unreadable).state.empty());
     CHECK(!parked(dead_letter_reason::unreadable).state_omitted);
     const waybill::pipeline::write_dead_letter went_on{.reason = dead_letter_reason::failed,
@@ -166,7 +166,7 @@ TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state,
     CHECK(make_broker_dead_letter(m, "", 10, nullptr, noon).state.empty());
     m.state = {};
     CHECK(!parked(dead_letter_reason::failed, {}, true).state_omitted);
-    // Parked again by one that knows nothing of it.
+    // Dead-lettered again without the state.
     m.state = "s";
     const pipeline_dead_letter knows = parked(dead_letter_reason::failed);
     pipeline_dead_letter later = knows;
@@ -202,10 +202,10 @@ TEST_CASE("pipeline_dead_letter: that of the last step has the state as well")
     CHECK(behind(two, {.state_bytes = 12}).state_omitted);
     CHECK(behind(two, {}, true).state.empty());
     CHECK(!behind(two, {}, true).state_omitted);
-    // A session that has done nothing has none that would be missed.
+    // A session without any completed step needs no state.
     CHECK(behind({}).state.empty());
     CHECK(!behind({}, {.state_bytes = 12}).state_omitted);
-    // Those that go on alone have none.
+    // Letters of independent steps have no state.
     const waybill::pipeline::write_dead_letter alone{.reason = dead_letter_reason::failed,
                                                      .cause = 42,
                                                      .cause_step = 5,
@@ -230,7 +230,7 @@ TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redr
     over_drained.text = "no printer";
     CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).text == "no printer");
     CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).last_redriven_step == 4);
-    // What the broker's letter alone has seen of the state, unless it is of an earlier step.
+    // The state that only the broker's letter has, unless it is of an earlier step.
     pipeline_dead_letter seen = drained;
     seen.state = "s";
     seen.resume_at = mine.resume_at;
@@ -243,7 +243,7 @@ TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redr
     mine.state = "m";
     seen.resume_at = mine.resume_at;
     CHECK(waybill::pipeline_dead_letter::merged(mine, seen).state == "m");
-    // Another message under the same number, once numbers have gone round.
+    // Another message with the same number, after the numbers have wrapped.
     waybill::pipeline_dead_letter::message other = message();
     other.message_id = "another";
     const auto later = make_broker_dead_letter(other, "", 10, nullptr, noon + 2h);

@@ -109,7 +109,7 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
     v[2].state = "three done";
     v[2].resume_at = 4;
     CHECK(states({v[1], v[2]}) == "three done;;");
-    // What is sent already has had it.
+    // A session that was sent already has got its state.
     v = order_17({3, 4});
     v[0].state = "two done";
     v[0].last_redriven_step = 3;
@@ -184,7 +184,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     left[0].last_redriven_step = 0;
     CHECK(only(left).reason == redrive_plan::skip_reason::no_body);
 
-    // The rest of a session that was sent open is not given another end.
+    // The rest of a session that was sent without a total does not get another one.
     letters open = order_17({3, 4});
     p = plan_redrive(open);
     letters rest{p.marked(open, 0), letter("order-17", 4, 104)};
@@ -230,7 +230,7 @@ TEST_CASE("waybill::pipeline_dead_letter::with_mark: is only raised")
     mark.last_redriven_step = 3;
     mark.properties.total = 6;
     CHECK(waybill::pipeline_dead_letter::with_mark(now, mark) == now);
-    // Nor does a letter that is written again take it back.
+    // A letter that is written again does not undo it, either.
     CHECK(waybill::pipeline_dead_letter::merged(now, v[0]).properties.total == 7);
     CHECK(waybill::pipeline_dead_letter::merged(v[1], v[1]) == v[1]);
 }
@@ -326,7 +326,7 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     CHECK(!s.keeps_first);
     CHECK(s.first == 3);
     CHECK(s.id == "order-17~1");
-    // With another one missing in between it is held back.
+    // If another one between them is missing, it is held back.
     letters hole{mark, letter("order-17", 6, 106)};
     for (pipeline_dead_letter& l : hole) l.properties.total = 6;
     CHECK(only(hole).reason == redrive_plan::skip_reason::damaged);
@@ -376,7 +376,7 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
     CHECK(only(twice).marks.repeated);
     CHECK(only(twice).reason == redrive_plan::skip_reason::none);
 
-    // Without steps the numbers are all there is.
+    // Without step numbers only the sequence numbers count.
     letters unnumbered{letter("a", 0, top - 1), letter("a", 0, top), letter("a", 0, bottom)};
     auto u = only(unnumbered);
     CHECK(u.reason == redrive_plan::skip_reason::damaged);
@@ -484,7 +484,7 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     CHECK(p.step(v, 0).properties == waybill::step_properties{"import-3~1", 203, 203, 0, true});
 }
 
-// Ids that have much in common, end early, and have zeros in them, against std::sort.
+// Ids with common prefixes, different lengths and zeros, against std::sort.
 TEST_CASE("letter_order: as the stable sort of std::list does it")
 {
     tests_support::dice d(7);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls that throw: the pipeline asks for them again, and the message in hand is gone on with.
+// Calls that throw: the pipeline requests them again, and the current message continues.
 
 #include <doctest/doctest.h>
 
@@ -72,7 +72,7 @@ TEST_CASE("process_step: whichever call throws is made again, and none before it
     }
 }
 
-// The same message again after each exception, as a caller does that catches them.
+// The same message after each exception, as a caller that catches exceptions delivers it.
 struct always_throws {
     std::uint64_t deliveries;
     std::uint64_t runs = 0;

@@ -162,7 +162,7 @@ TEST_CASE("progress_text: what is not as it is written is refused, and the line 
     CHECK(line("done 2\nparked 3\ntotal 5\n") == 2);
     CHECK(line("done 2\nspeed 3\ntotal 5\n") == 2);
 
-    // A reason that is not known is a later version's, where the rest of the line is right.
+    // An unknown reason is that of a later version, if the rest of the line is valid.
     CHECK(how("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n") == detail::progress_lines::newer);
     CHECK(how("failed 3 17 meteor five 2024-02-29T12:00:00Z x\n") ==
           detail::progress_lines::corrupt);

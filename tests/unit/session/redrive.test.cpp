@@ -85,7 +85,7 @@ TEST_CASE("redrive: what fails is tried again after a pause, and not for ever")
     CHECK(r.on(resubmitted{0, fault_kind::infrastructure}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(waybill::wait_until{steady_time::at(1s)}));
     CHECK(r.next(steady_time::at(1s)) == redrive::action(redrive::resubmit{0, 4}));
-    // Some went through, so the counting begins anew.
+    // Some were accepted, so the count starts again.
     CHECK(r.on(resubmitted{1, fault_kind::transient}, steady_time::at(1s)) ==
           event_result::applied);
     CHECK(r.next(steady_time::at(2s)) == redrive::action(redrive::resubmit{1, 3}));
@@ -129,7 +129,7 @@ TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
     CHECK(r.on(resubmitted{8}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::mark_sent{0, 4}));
     CHECK(r.on(sessions_marked{fault_kind::permanent}, {}) == event_result::applied);
-    // One by one, those that have no mark left out.
+    // One by one, without those that have no mark.
     CHECK(r.next({}) == redrive::action(redrive::mark_sent{0, 1}));
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::mark_sent{2, 1}));

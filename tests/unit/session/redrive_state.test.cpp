@@ -43,7 +43,7 @@ pipeline_dead_letter drained()
 {
     return make_broker_dead_letter(came_back(2), "expired", 10, nullptr, {});
 }
-// What the first message of the new session brings.
+// The state in the first message of the new session.
 std::string state(letters v, const waybill::redrive_plan::options& o = {})
 {
     const redrive_plan p = plan_redrive(v, {}, o);
@@ -59,14 +59,14 @@ std::string line(letters v)
 
 TEST_CASE("redrive_state: a session that came back and did nothing keeps what it came with")
 {
-    // Step 3 came to a gap: the message with the state was never taken, and a new one was begun.
+    // Step 3 found a gap: the message with the state was never taken, and a new state was begun.
     const session_progress nothing{.total = 4};
     letters v{drained(), parked(came_back(3), dead_letter_reason::gap, nothing, "none done"),
               parked(came_back(4), dead_letter_reason::session_failed, nothing, "none done")};
     CHECK(v[1].resume_at == 2);
     CHECK(state(v) == "one done");
     CHECK(line(v) == "trip~1 -> trip~2: 3 dead letters, steps 2 to 4 of 4: broker: expired");
-    // The same where the drain has seen that new state, and where there is only its letter.
+    // The same if the drain has found that new state, and if there is only its letter.
     v[0] = make_broker_dead_letter(came_back(2), "expired", 10, &nothing, {});
     v[0].state = "none done";
     CHECK(state(v) == "one done");
@@ -82,7 +82,7 @@ TEST_CASE("redrive_state: a session that came back and did nothing keeps what it
     // Without the message that had the state, the option `damaged` accepts the remaining one.
     letters headless{v[1], v[2]};
     CHECK(state(headless, {.damaged = true}) == "none done");
-    // What a session began with that was the first counts as before: it began with nothing.
+    // For the first session the new state counts as before: it began without one.
     for (pipeline_dead_letter& l : v) {
         l.properties.session = "trip";
         l.properties.first = 1;
@@ -93,8 +93,8 @@ TEST_CASE("redrive_state: a session that came back and did nothing keeps what it
 
 TEST_CASE("redrive_state: the letter of the last step has the state, whatever became of the others")
 {
-    // Who wrote that step 2 had failed died then, and the broker has parked it. The last clears the
-    // state, so that the drain finds none.
+    // The process that saved the failure of step 2 died, and the broker has dead-lettered it. The
+    // last step clears the state, so the drain finds none.
     const auto of_trip = [](std::uint64_t step) {
         waybill::pipeline_dead_letter::message m = came_back(step);
         m.properties.session = "trip";
@@ -109,7 +109,7 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
     CHECK(v[1].state.empty());
     CHECK(state(v) == "one done");
     CHECK(line(v) == "trip -> trip~1: 3 dead letters, steps 2 to 4 of 4: broker: too often");
-    // The same state in two letters is that of the one that stopped it.
+    // If two letters have the state, that of the step that stopped the session counts.
     v[0] = parked(of_trip(2), dead_letter_reason::failed, one, "one");
     CHECK(state(v) == "one");
 }
@@ -137,7 +137,7 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     v[1].state.clear();
     v[0].last_redriven_step = 3;
     CHECK(!marks(v).without_state);
-    // Nobody misses one where nothing is done, where each is alone, or without steps.
+    // No state is missing if no step is done, if steps are independent, or without step numbers.
     letters begins{parked(came_back(2), dead_letter_reason::failed, {}, {})};
     CHECK(!marks(begins).without_state);
     begins[0].origin.state.clear();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What version 1 has stored, in golden/session: read for good, and not otherwise than it is. Those
-// in JSON and CBOR are read by the tests of ext_json; their envelopes are here, too.
+// States of version 1 in golden/session stay readable, and changed bytes are refused. The states in
+// JSON and CBOR are read by the tests of ext_json; their envelopes are here, too.
 
 #include <cstddef>
 #include <cstdint>

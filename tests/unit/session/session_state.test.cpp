@@ -100,7 +100,7 @@ TEST_CASE("session_state: what a step makes counts once it went well and is stor
     p.answer = {};
     CHECK(next.clear().ok());
     CHECK(!p.bytes);
-    // What the same holder gets next under this id is a new session.
+    // The next message of this holder with this id begins a new session.
     CHECK(next.value().empty());
     CHECK(next.bytes().empty());
     CHECK(next.attempt(adds("1")).ok());
@@ -137,7 +137,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     CHECK(s.save(undone, {.done = 2}).ok());
     CHECK(s.value() == "12");
 
-    // A step that is undone without having run: nothing of the one before is lost.
+    // A step that is undone without having run: nothing of the previous step is lost.
     CHECK(s.save(undone, {.done = 2}).ok());
     CHECK(s.value() == "12");
 }
@@ -252,14 +252,14 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
         CHECK(s.value() == "v1:a");
     }
 
-    // One that came with the first message of a redriven session.
+    // The state in the first message of a redriven session.
     place fresh;
     session_state redriven(codec, fresh);
     CHECK(redriven.load(of_version_1("b")).found == state_read::absent);
     CHECK(redriven.value() == "v1:b");
     CHECK(redriven.load(of_version_1("bad")).found == state_read::corrupt);
 
-    // Nobody makes version 2 of it.
+    // It is not upgraded to version 2.
     for (const text_state_codec& one : {codec, text_state_codec(two)}) {
         p.bytes = of_version_1("bad");
         session_state bad(one, p);

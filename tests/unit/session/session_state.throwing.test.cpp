@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A place or a step that throws: the same call can be made again, as process_step does it.
+// A place or a step that throws: the same call can be repeated, as process_step does.
 
 #include <doctest/doctest.h>
 

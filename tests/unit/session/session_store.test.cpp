@@ -72,7 +72,7 @@ TEST_CASE("session_conformance: names the rules that it could not try")
           std::vector<std::string>{});
 }
 
-// Stores that are wrong in one way each.
+// Stores with one mistake each.
 
 enum class flaw : std::uint8_t {
     nothing,
@@ -213,7 +213,7 @@ TEST_CASE("session_conformance: states have as many bytes as the pipelines' budg
     CHECK(std::find(broken.begin(), broken.end(), "save: keeps a state of 70001 bytes as it is") != broken.end());
 }
 
-// A store that refuses the ids that no job makes.
+// A store that refuses ids which no job creates.
 struct strict_sessions {
     using version = memory_sessions::version;
     result<std::optional<waybill::stored_state<version>>> load(const std::string& s) { return in.load(s); }

@@ -183,7 +183,7 @@ TEST_CASE("state_text: versions of the user's own part")
         const schema_version again = read(written(r.state)).state.version;
         CHECK(again == (v == schema_version{2, 8} ? v : small.version));
     }
-    // A later minor version of the lines: kept as it is, byte for byte.
+    // A later minor version of the lines is kept unchanged, byte for byte.
     const std::string later =
         detail::seal_state(state_format::text, {2, 8}, "done 1\nspeed 17\n\nown");
     CHECK(read(later).state.later == "speed 17\n");
@@ -216,7 +216,7 @@ TEST_CASE("state_text: files of an older version of the user's own part are read
         CHECK(again.state.own == "receipt=r17");
         CHECK(again.state.progress == old.progress);
         CHECK(again.state.later == old.later);
-        // Who has not been updated yet leaves it alone.
+        // A program of the earlier version does not change it.
         CHECK(detail::read_text_state(now, golden_states::old_options).outcome ==
               state_read::newer);
         ++files;
@@ -243,7 +243,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
         ++accepted;
         CHECK(out->size() == detail::text_state_size(s));
         CHECK(read(*out).state == s);
-        // Any progress at all, and a failure with texts of any length.
+        // Any progress, and a failure with texts of any length.
         for (std::size_t length = 0; length < 600; ++length) {
             std::string why;
             while (why.size() < length) why += length % 3 == 0 ? "\xE2\x82\xAC" : "\n";
@@ -276,7 +276,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     const std::string bytes = written(s);
     CHECK(read(bytes).state == s);
 
-    // It can be written again with the progress that it has, and no longer one if it is full.
+    // It can be written again with its progress, and with no longer one if it is full.
     s.own.resize(s.own.size() + small.budget.bytes - bytes.size());
     REQUIRE(detail::write_text_state(s, small).has_value());
     for (const bool with_text : {true, false}) {
@@ -294,7 +294,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     s.progress.failed->text = "a step is missing";
     CHECK(written(s) == bytes);
 
-    // A budget that fell between two versions of a program.
+    // A budget that was lowered between two versions of a program.
     const text_state::options tight{.budget = {.bytes = 870, .failure_reserve = 512},
                                     .version = {2, 1}};
     CHECK(detail::read_text_state(bytes, tight).outcome == state_read::too_large);

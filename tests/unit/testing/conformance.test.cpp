@@ -27,8 +27,8 @@ struct maker {
     wrong_store operator()() const { return wrong_store(wrong); }
 };
 
-// Two connections to one store, and a race in which the one that waits for a lock waits until the
-// other one has committed.
+// Two connections to one store, and a race in which one waits for a lock until the other one has
+// committed.
 struct connections {
     wrong_store shared{};
 
@@ -65,7 +65,7 @@ report alone_on(flaw f)
     return waybill::testing::conformance(maker{f});
 }
 
-// The parts of the suite; one by itself is quick.
+// The parts of the suite; each of them is fast.
 enum class part {
     checkpoints,
     letters,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite for fences passes a right one, and names the rule that a wrong one breaks.
+// The suite for fences accepts a right one, and reports the rule that a wrong one breaks.
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite for lease stores passes a right one, and names the rule that a wrong one breaks.
+// The suite for lease stores accepts a right one, and reports the rule that a wrong one breaks.
 
 #include <doctest/doctest.h>
 
@@ -29,14 +29,14 @@ using waybill::result;
 
 enum class flaw : std::uint8_t {
     none,
-    racy_first_claim,     // looks whether there is a row, and writes it later
-    racy_claim,           // the same for one that is there
+    racy_first_claim,     // checks whether there is a row, and writes it later
+    racy_claim,           // the same for an existing row
     first_claim_replaces, // does not look
     ignores_version,
     only_owner_compared,  // the owner may write with any version
-    version_of_content,   // stays the same where nothing else changes
+    version_of_content,   // unchanged if nothing else changes
     version_alternates,
-    absent_is_created,    // where a row is expected and there is none
+    absent_is_created,    // if a row is expected and there is none
     epoch_forgotten,
     incarnation_forgotten,
     incarnation_32_bits,
@@ -59,11 +59,11 @@ enum class flaw : std::uint8_t {
     owner_trimmed,
     key_trimmed,           // trailing blanks are dropped
     partition_ignores_case,
-    list_caches,           // on each connection, until that one writes
+    list_caches,           // on each connection, until this connection writes
 };
 
-// Handles share their data, as connections do. `between` is called where a racy store has looked
-// and not yet written.
+// Handles share their data, like connections. A racy store calls `between` after its read and
+// before its write.
 class wrong_leases {
 public:
     explicit wrong_leases(flaw f) : flaw_(f), data_(std::make_shared<data>()) {}
@@ -339,7 +339,7 @@ TEST_CASE("lease_conformance: catches what is wrong, by the rule that it breaks"
     }
 }
 
-// A store that is down, and one that takes that for an answer.
+// A store that is down, and one that returns results in that case.
 struct down_leases {
     bool swallows = false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory that runs out in a commit: all of it is there afterwards, or nothing.
+// A commit that runs out of memory takes effect completely, or not at all.
 
 #include <cstddef>
 #include <cstdint>

@@ -44,7 +44,7 @@ using by_time = queue_with<queue_deferral::by_time>;
 using by_copy = queue_with<queue_deferral::by_copy>;
 using by_pointer = queue_with<queue_deferral::by_pointer>;
 
-// Queues that are wrong in one way each.
+// Queues with one mistake each.
 
 struct settles_without_lock : by_time {
     using by_time::by_time;
@@ -114,7 +114,7 @@ struct error_when_empty : by_time {
     }
 };
 
-// A queue with a lock of its own, which its messages report. `Reported` is a percentage of it.
+// A queue with its own lock duration, which its messages report. `Reported` is a percentage of it.
 template <int Reported>
 struct own_lock : by_time {
     using by_time::by_time;

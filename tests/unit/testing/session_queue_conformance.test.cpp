@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The queue in memory conforms, and queues that are wrong in one way do not.
+// The queue in memory conforms, and queues with one mistake do not.
 
 #include <doctest/doctest.h>
 
@@ -75,7 +75,7 @@ TEST_CASE("session_queue_conformance: without a function that waits, the rules o
     CHECK(report.untested.size() == 7);
 }
 
-// -- queues that are wrong in one way each
+// -- queues with one mistake each
 
 struct completes_nothing : memory {
     using memory::memory;

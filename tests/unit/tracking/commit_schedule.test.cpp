@@ -47,7 +47,7 @@ static_assert(waybill::validate(commit_schedule::config{
 static_assert(name(commit_schedule::commit_reason::idle) == "idle" &&
               name(commit_schedule::config::commit_needs::both) == "both");
 
-// All of it is there where the compiler is.
+// The whole schedule, evaluated at compile time.
 constexpr bool counts()
 {
     commit_schedule c({.every = 3}, at(0));

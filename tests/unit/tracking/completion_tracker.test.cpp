@@ -33,7 +33,7 @@ static_assert(waybill::validate(tracker_options{.span = highest})->field == "spa
 static_assert(name(completion_tracker::track_error::done_before) == "done_before");
 static_assert(name(tracker_options::commit_mark::high_water) == "high_water");
 
-// The whole of it runs where the compiler is, dense and sparse.
+// A whole run at compile time, dense and sparse.
 constexpr bool waits_for_the_oldest(std::uint64_t apart)
 {
     completion_tracker t{{}, 10};
@@ -159,7 +159,7 @@ TEST_CASE("completion_tracker: sequence numbers go up to the largest there is")
     CHECK(!over.expected());
 }
 
-// An event is the oldest, the newest and the only one of a word of 64, and of a ring of them.
+// An event is the oldest, the newest and the only one of a word of 64, and of a ring of words.
 TEST_CASE("completion_tracker: in order, each is passed as it is done, wherever it stands")
 {
     for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{62}, highest - 400}) {

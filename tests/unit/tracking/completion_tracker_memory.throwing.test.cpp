@@ -28,7 +28,7 @@ namespace {
 using tests_support::scarce::left;
 using tests_support::scarce::taken;
 
-// Some rounds of events, so far apart; done from the second on, the first one last.
+// Some rounds of events at a fixed distance. The first one is done last.
 void busy(completion_tracker& t, std::uint64_t many, std::uint64_t apart, int rounds)
 {
     std::vector<tracked_event> tickets(many);
@@ -93,7 +93,7 @@ TEST_CASE("completion_tracker memory: four bits a position, or twelve bytes an e
             const std::uint64_t own = t.bytes() - sizeof(t);
             if (apart <= 30) CHECK(t.dense());
             if (apart >= 100) CHECK(!t.dense());
-            // The list keeps the ring that there was before it, of 4,096 positions or a few more.
+            // The list keeps its previous ring, of 4,096 positions or a few more.
             if (t.dense()) CHECK(own <= positions / 2 + 32);
             else if (apart >= 100) CHECK(own <= many * 25 / 2 + 4'096);
             CHECK(own <= 17 * many + 4'096);
@@ -117,7 +117,7 @@ TEST_CASE("completion_tracker memory: where there is none, all is as it was")
             std::vector<tracked_event> tickets;
             tickets.reserve(2'000);
             for (std::uint64_t n = 0; n != 1'500; ++n) {
-                // Dense again in the end, so that all ways to grow are gone.
+                // Dense again at the end, so that no further growth is left.
                 const std::uint64_t at = n < 800 ? n * apart : 800 * apart + n;
                 const completion_tracker before = t;
                 bool threw = false;

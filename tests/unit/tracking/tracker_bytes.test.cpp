@@ -40,7 +40,7 @@ static_assert(waybill::detail::base64_characters(1) == 2 &&
 static_assert(name(tracker_form::bits) == "bits" && name(encoded_done::encoded_as::cut) == "cut");
 static_assert(name(tracker_start::decode_error::other_base) == "other_base");
 
-// Behind `from`: these positions are begun, and all but the open ones done.
+// After `from`: these positions are begun, and all but the open ones are done.
 completion_tracker made(std::optional<std::uint64_t> from, const std::vector<std::uint64_t>& begun,
                         const std::vector<std::uint64_t>& open)
 {
@@ -219,7 +219,7 @@ TEST_CASE("tracker_bytes: truncated logs, and what was written before that")
 
 TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and counted")
 {
-    // Every other one of 4,000: a bit each is the shortest.
+    // Every other one of 4,000: one bit each is the shortest form.
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));
     CHECK(encoded_done::full_size(t) == 1 + 1 + 500 + 4);
     const auto whole = waybill::encode(t, {.max_bytes = 506});
@@ -305,7 +305,8 @@ TEST_CASE("tracker_bytes: of another position, of another version")
     for (const auto& from : {std::optional<std::uint64_t>(), {0}, {9}, {11}, {highest}}) {
         CHECK(waybill::decode(from, at_10).error() == tracker_start::decode_error::other_base);
     }
-    // Nothing was done in front: there may be no position, or Kafka's, which is of the next one.
+    // Nothing is done before it: there may be no position, or Kafka's, which is that of the next
+    // event.
     const std::string at_none = waybill::encode(made({}, row(11, 20), {11})).bytes;
     CHECK(waybill::decode({}, at_none)->next == 11);
     CHECK(waybill::decode(10, at_none).has_value());
@@ -404,7 +405,7 @@ TEST_CASE("tracker_bytes: bodies that nobody has written")
         INFO(hex(b));
         CHECK(is(b) == tracker_start::decode_error::corrupt);
     }
-    // The last bits are past the largest number.
+    // The last bits are above the largest number.
     const std::string at_the_end = "\x13\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
     CHECK(problem(at_the_end + '\x03', highest - 1) == tracker_start::decode_error::corrupt);
     CHECK(!problem(at_the_end + '\x01', highest - 1));

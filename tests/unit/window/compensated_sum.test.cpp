@@ -94,7 +94,7 @@ TEST_CASE("too much has no sum, and when it has gone there is one again")
     CHECK(w.query(at(3)).sum() == std::nullopt);
     CHECK(w.query(at(3)).mean() == std::nullopt);
     CHECK(w.query(at(12)).sum() == 1.5);
-    // With the moments there is a mean.
+    // With moments there is also a mean.
     sliding_window<measures<double, compensated, moments>> both;
     both.insert(at(1), most);
     both.insert(at(2), most);

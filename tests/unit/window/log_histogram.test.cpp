@@ -27,7 +27,7 @@ constexpr log_histogram<Bits> of(std::initializer_list<V> values)
     return h;
 }
 
-// One value between two others, as far off as it can be.
+// One value between two others, at the maximum error.
 template <unsigned Bits>
 constexpr double error_of(double value)
 {
@@ -123,7 +123,7 @@ static_assert([] {
            h.add(1.0) && h.quantile(1) == 1.0;
 }());
 
-// Weights stay at their end, and shares of them are unknown there; in any order it is the same.
+// Weights saturate, and then quantiles are unknown, for any order.
 static_assert([] {
     log_histogram<> h;
     h.add(1.0, detail::highest_size - 5);
@@ -145,7 +145,7 @@ static_assert(of({INT64_MIN, INT64_MAX}).lowest() == -0x1p63);
 static_assert(of({UINT64_MAX}).quantile(0.5) == 0x1p64);
 static_assert(of<3, float>({1.5F}).quantile(0.5) == 1.5);
 
-// Merged is as if added to one.
+// A merge equals adding all values to one.
 static_assert([] {
     auto a = of({1.0, -2.0, 0.0});
     const auto b = of({1e6, -1e-6, 1e-3});

@@ -103,7 +103,7 @@ static_assert(weight_of(weighted_sample<int>{at(1), 5}) == 1);
 static_assert(weight_of(weighted_sample<int>{at(1), 5, 7}) == 7);
 static_assert(sample<int, steady_time>{} == sample<int, steady_time>{});
 
-// What is a number.
+// Finite numbers.
 static_assert(is_finite(1.0) && is_finite(-0.0) && is_finite(5) && is_finite(INT64_MIN));
 static_assert(is_finite((std::numeric_limits<double>::max)()) &&
               is_finite(std::numeric_limits<double>::lowest()) &&
@@ -113,7 +113,7 @@ static_assert(!is_finite(std::numeric_limits<double>::infinity()) &&
               !is_finite(std::numeric_limits<double>::quiet_NaN()) &&
               !is_finite(std::numeric_limits<float>::infinity()));
 
-// Of nothing there is no answer: not 0, which could have been measured.
+// Without samples there is no result, not 0, which could be a sample.
 template <class M>
 constexpr bool says_nothing(const M& m)
 {
@@ -126,7 +126,7 @@ static_assert(says_nothing(sampled::identity()) && says_nothing(sampled_real::id
 static_assert(says_nothing(whole()) && whole() == whole::identity());
 static_assert(says_nothing(whole::combine(whole(), whole())));
 
-// Identity, left and right: the very same value, for every measure there is.
+// Identity, left and right: exactly the same value, for every measure.
 template <class M>
 constexpr bool identity_is_nothing(const M& m)
 {
@@ -141,7 +141,7 @@ static_assert(identity_is_nothing(of<measures<double, extremes>>({-1, -2})));
 static_assert(identity_is_nothing(of<measures<double, moments>>({1e9, 1e9 + 1})));
 static_assert(identity_is_nothing(of<measures<int, ends>>({1, 2})));
 
-// Associative. Whole numbers to the bit, where nothing floating is among the parts.
+// Associative. Exact for integers, if no part is a floating-point number.
 using exact = measures<std::int64_t, weighted_count, summed, extremes, ends>;
 template <class M>
 constexpr bool any_grouping(const M& a, const M& b, const M& c)
@@ -160,7 +160,7 @@ static_assert(exact::combine(of<exact>({1, 2}), of<exact>({9}, 7)) ==
 static_assert(*exact::combine(of<exact>({1}, 5), of<exact>({2}, 5)).first() == 1);
 static_assert(*exact::combine(of<exact>({1}, 5), of<exact>({2}, 5)).last() == 2);
 
-// All negative, all positive: the ends of the type are in no answer.
+// All negative, all positive: the limits of the type are in no result.
 static_assert(*of<whole>({-10, -14, -12}).highest() == -10);
 static_assert(*of<whole>({10, 14, 12}).lowest() == 10);
 static_assert(*of<real>({-10, -14, -12}).highest() == -10 && *of<real>({3, 2}).lowest() == 2);
@@ -180,7 +180,7 @@ static_assert([] {
            m.first_at == duration::seconds(1) && m.last_at == duration::seconds(4);
 }());
 
-// Numbers that are large and close together: their variance, not the difference of two squares.
+// Large numbers that are close together: their variance, not the difference of two squares.
 static_assert([] {
     const real m = of<real>({1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4, 1e9 + 5, 1e9 + 6, 1e9 + 7,
                              1e9 + 8, 1e9 + 9});
@@ -195,7 +195,7 @@ static_assert([] {
 static_assert(*of<stats<int>>({100'000, 100'001, 100'002}).variance() > 0.66);
 static_assert(*of<real>({7, 7, 7}).variance() == 0);
 
-// Sums that do not fit stay at the end that they lie beyond, and have it all inside.
+// Sums beyond the type are clamped, and are exact inside.
 static_assert(*of<whole>({INT64_MAX, INT64_MAX}).sum() == INT64_MAX);
 static_assert(*of<whole>({INT64_MIN, INT64_MIN}).sum() == INT64_MIN);
 static_assert(*of<whole>({INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN}).sum() == -2);
@@ -231,7 +231,7 @@ static_assert(*of<measures<double, moments>>({1, 2, 3}).mean() == 2);
 static_assert(*of<measures<double, summed>>({1, 2, 3}).mean() == 2);
 static_assert(*of<measures<std::int64_t, summed>>({1, 2}).mean() == 1.5);
 
-// What was not asked for is not there.
+// Parts that were not requested do not exist.
 template <class M>
 concept knows_sum = requires(const M& m) { m.sum(); };
 template <class M>

@@ -41,7 +41,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-// The rank is the one of the decimal that was written.
+// The rank is that of the written decimal.
 static_assert(detail::quantile_rank(0.0, 10) == 1);
 static_assert(detail::quantile_rank(1e-300, 10) == 1);
 static_assert(detail::quantile_rank(0.1, 10) == 1);
@@ -68,7 +68,7 @@ static_assert(detail::quantile_rank(-0.01, 10) == 0 && detail::quantile_rank(1.0
 static_assert(detail::quantile_rank(nan, 10) == 0 && detail::quantile_rank(infinite, 10) == 0);
 static_assert(detail::quantile_rank(0.5, detail::highest_size) == 0);
 
-// Nearest rank: always a value that is there.
+// Nearest rank: always an existing value.
 static_assert(quantile(plain({5, 1, 4, 2, 3}), 0.5) == 3);
 static_assert(quantile(plain({4, 1, 3, 2}), 0.5) == 2);
 static_assert(quantile(plain({4, 1, 3, 2}), 0.51) == 3);

@@ -50,7 +50,7 @@ using quick = sliding_window<stats<V>, wall_time, amortised>;
 template <class V>
 using steady = sliding_window<stats<V>, wall_time, worst_case>;
 
-// Every test for either kind of window.
+// Every test runs with both kinds of window.
 #define TEST_BOTH_WINDOWS(text) TEST_CASE_TEMPLATE(text, W, quick<double>, steady<double>)
 
 }  // namespace
@@ -170,7 +170,7 @@ TEST_BOTH_WINDOWS("sliding_window: spikes leave nothing behind when they leave")
             w.insert(at_s(n), odd ? spike : 0.5);
             const auto s = w.query(at_s(n));
             if (n % 700 < 603 || n < 700) continue;
-            // 600 halves are summed without rounding, so the sum is theirs to the bit.
+            // 600 halves are summed without rounding, so the sum is exact.
             exact = 0.5 * static_cast<double>(s.points);
             CHECK(s.points == 600);
             CHECK(*s.sum() == exact);

@@ -88,7 +88,7 @@ TEST_CASE("slotted_window: in between, up to a slot more than the window on eith
 {
     window w(ten_minutes);
     w.insert(at(61), 1, at(61));                             // in (60, 120]
-    CHECK(w.query(at(661)).points() == 1);                   // has left just now, its slot has not
+    CHECK(w.query(at(661)).points() == 1);                   // has just expired, its slot has not
     CHECK(w.query(at(719)).points() == 1);
     CHECK(w.query(at(720)).points() == 0);                   // the whole slot has
     CHECK(w.insert(at(780), 2, at(725)) == insert_result::newest);  // the slot of now
@@ -122,7 +122,7 @@ TEST_CASE("slotted_window: never stale, however long nothing has come")
     w.insert(at(100), 1, at(100));
     CHECK(w.quantile(0.5, at(100)) == 1.0);
     CHECK(!w.quantile(0.5, at(100'000'000)));
-    CHECK(!w.quantile(0.5, at(100)));  // the clock went back, and brings nothing back
+    CHECK(!w.quantile(0.5, at(100)));  // the clock went back, and restores nothing
     CHECK(w.insert(at(100), 1, at(100)) == insert_result::too_old);
     CHECK(w.insert(at(100'000'000), 5, at(99'999'999)) == insert_result::newest);
     CHECK(w.quantile(0.5, at(100'000'000)) == 5.0);

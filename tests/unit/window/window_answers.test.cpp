@@ -46,7 +46,7 @@ TEST_CASE_TEMPLATE("an answer that max_points has cut says so, and has no rate",
     CHECK(s.points == 3);
     CHECK(s.mean() == 30.0);
     CHECK(s.rate() == std::nullopt);
-    // At 70 the one that was pushed out would have left.
+    // At 70 the displaced sample would have expired.
     CHECK(w.query(at(70)).complete());
     CHECK(*w.query(at(70)).rate() == doctest::Approx(3 / 60.0));
     CHECK_FALSE(W{{.max_points = 1}}.query(at(0)).rate().has_value());
@@ -105,7 +105,7 @@ TEST_CASE_TEMPLATE("ahead is measured from the clock that is told with the sampl
     CHECK(told.insert(at(13), 1, at(5)) == insert_result::newest);  // the clock does not go back
     CHECK(told.clock() == at(11));
     CHECK(told.losses() == window_losses{.future = 2});
-    // What has left at that time is too old for it.
+    // A sample that has expired at that time is too old.
     CHECK(told.insert(at(40), 1, at(100)) == insert_result::too_old);
     CHECK(told.size() == 0);
     CHECK(told.insert({at(41), 1}, at(100)) == insert_result::newest);
@@ -164,7 +164,7 @@ TEST_CASE_TEMPLATE("a window with very late samples is a range of all samples", 
         if (!(s == w[n]) || !(s == *(w.begin() + ahead)) || !(s == w.begin()[ahead]) || !(s == *i))
             FAIL_CHECK("not the sample " << n);
         if (n != 0 && s.at < w[n - 1].at) FAIL_CHECK("not in order: " << n);
-        // Among samples of the same time, the late one came later.
+        // Among samples of the same time, the late one counts as later.
         if (n != 0 && s.at == w[n - 1].at && s.value < w[n - 1].value) FAIL_CHECK("swapped: " << n);
         ++n;
         ++i;

@@ -28,7 +28,7 @@ namespace {
 
 std::uint64_t combined = 0;
 
-// Counts how often two of it are combined.
+// Counts the calls of combine.
 struct counting {
     using value_type = int;
     std::uint64_t points = 0;
@@ -140,14 +140,14 @@ TEST_CASE("window costs: three combinations on the average for in, out and answe
 {
     for (const std::int64_t span : {1, 2, 3, 10, 64, 100, 1'000}) {
         const cost c = in_order<quick>(span, 10 * span + 90);
-        // Who begins in the middle of a round may pay for the next one already.
+        // A measurement that starts within a round may include a part of the next one.
         CHECK(c.all <= 3 * c.steps + static_cast<std::uint64_t>(span));
         CHECK(c.dearest_answer <= 1);
         CHECK(c.dearest_sample == 1);
         MESSAGE("amortised, ", span, " samples: ", a_step(c), " a step, dearest ",
                 c.dearest_advance);
     }
-    // Over whole rounds it is three to the dot.
+    // Over whole rounds it is exactly three.
     const cost c = in_order<quick>(100, 20'000);
     CHECK(a_step(c) <= 3.0);
 }
@@ -219,10 +219,10 @@ TEST_CASE("window costs: where order does not matter, all that came since the la
 {
     sliding_window<in_any_order> w{{.span = duration::nanoseconds(100)}};
     for (std::int64_t n = 0; n != 20; ++n) w.insert(at(2 * n), 1);
-    w.advance(at(100));  // one has gone, and all others have become the older part
+    w.advance(at(100));  // one has expired, and all others have become the older part
     for (std::int64_t n = 20; n != 30; ++n) w.insert(at(2 * n), 1);
     const std::uint64_t before = combined;
-    w.insert(at(39), 1);  // in front of the oldest of the newer part
+    w.insert(at(39), 1);  // before the oldest of the newer part
     CHECK(combined - before == 1);
     w.insert(at(37), 1);  // in the older part
     CHECK(combined - before > 20);
@@ -304,7 +304,7 @@ TEST_CASE_TEMPLATE("window costs: the newest one, told again, is one combination
     W w{{.span = duration::nanoseconds(1'000),
          .on_equal_time = window_options::equal_time::replace}};
     for (std::int64_t n = 0; n != 100; ++n) w.insert(at(2 * n), 1);
-    w.insert(at(198), 1);  // may make all anew
+    w.insert(at(198), 1);  // may recompute all
     const std::uint64_t before = combined;
     for (int n = 0; n != 50; ++n) w.insert(at(198), n);
     CHECK(combined - before == 50);
@@ -316,7 +316,8 @@ TEST_CASE_TEMPLATE("window costs: samples of the future do not make each answer 
                    sliding_window<counting, wall_time, amortised>,
                    sliding_window<counting, wall_time, worst_case>)
 {
-    // One far ahead; a clock of samples that is always so much ahead; and one that is now and then.
+    // One far ahead; samples whose clock is always ahead by the same time; and one that is ahead at
+    // times.
     for (const std::int64_t span : {10, 100, 3'000}) {
         for (const int kind : {0, 1, 2}) {
             W w{{.span = duration::nanoseconds(span)}};
@@ -359,10 +360,11 @@ TEST_CASE_TEMPLATE("window costs: nothing of the future is measured before its t
     CHECK(w.query(at('l')).text == "Cl");
     CHECK(w.query(at('m')).text == "lM");
     CHECK(w.query(at('n')).text == "lMn");
-    for (const char c : {'p', 'q', 'r', 's', 't'}) w.insert(at(c), c);  // those due go for them
+    // due samples are removed for them
+    for (const char c : {'p', 'q', 'r', 's', 't'}) w.insert(at(c), c);
     CHECK(w.size() == 6);
     CHECK(w.query(at('n')).text == "");
-    w.insert(at('u'), 'u');  // and now one that waits
+    w.insert(at('u'), 'u');  // and now a waiting sample
     CHECK(w.query(at('n')).text == "");
     CHECK(w.query(at('p')).text == "p");
     CHECK(w.query(at('z')).text == "qrstu");
@@ -395,7 +397,7 @@ TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and a
             CHECK(w.query(now).text == expected);
         }
     }
-    // And with equal times: in the order in which they came.
+    // And with equal times: in the order of insertion.
     W w;
     for (const char c : {'a', 'b'}) w.insert(at(1), c);
     w.insert(at(5), 'z');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What version 1 has stored is read for good: golden/window has the files.
+// Windows of version 1 stay readable: golden/window has the files.
 
 #include <cstddef>
 #include <cstdint>
@@ -42,7 +42,7 @@ TEST_CASE("bytes of version 1 are the samples that were stored, and are written 
         const auto again = load<window>(bytes(stored->bytes), w.options());
         REQUIRE(again.has_value());
         CHECK(*again == w);
-        // Zero has a sign, which == does not see.
+        // Zero has a sign, which == ignores.
         CHECK(save(*again) == save(w));
         CHECK(save(w) == bytes(stored->bytes));
         ++read;

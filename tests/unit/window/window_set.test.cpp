@@ -31,7 +31,7 @@ constexpr wall_time at(std::int64_t s)
     return wall_time::at(duration::seconds(s));
 }
 
-// What a key need be, and not more.
+// The minimal requirements of a key.
 class plain_key {
 public:
     explicit plain_key(int n) : n_(n) {}

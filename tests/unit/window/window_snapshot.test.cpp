@@ -103,7 +103,7 @@ snapshot_error wrong(std::string_view stored)
     return read.error();
 }
 
-// The same of bytes that have the right checksum.
+// The same with bytes that have a valid checksum.
 template <class W>
 void refuses(std::string_view digits, snapshot_error::code p, std::uint64_t offset)
 {
@@ -183,7 +183,7 @@ TEST_CASE("how answers are found is not stored, nor with which options")
     CHECK(load<decltype(other)>(save(w), {.max_points = 3})->size() == 3);
     CHECK(load<decltype(other)>(save(w), {.max_points = 3})->losses().pushed_out == 7);
 
-    // A narrower type is another matter only where a number does not fit.
+    // A narrower type matters only if a number does not fit.
     CHECK(load<plain<std::int8_t>>(save(w), {})->query(noon + 19min).sum() == 145);
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("after a long gap there is nothing, and never what was true before it"
     CHECK_FALSE(again->query(noon + 24h).mean().has_value());
     CHECK(again->size() == 0);
 
-    // A clock that is set back does not bring them back, before or after.
+    // A clock that is set back does not restore samples, before or after.
     CHECK(soon.query(noon).points == 9);
     CHECK(load<plain<std::int64_t>>(save(*again), {.span = 10min})->query(noon).points == 0);
     CHECK(load<plain<std::int64_t>>(save(*again), {})->insert(noon, 1) == insert_result::newest);
@@ -257,7 +257,7 @@ TEST_CASE("what is wrong with the bytes")
     CHECK(wrong<W>(good + '\0') == snapshot_error{corrupt, 21});
     CHECK(describe(wrong<W>(good + good)) == "window snapshot: corrupt at byte 44");
 
-    // All of the rest has the right checksum.
+    // All following bytes have a valid checksum.
     refuses<W>("77627702", newer, 3);
     refuses<W>("776277ff0004000000", newer, 3);
     refuses<W>("77627700000400", not_a_snapshot, 3);
@@ -337,7 +337,7 @@ TEST_CASE("many at one time are loaded as quickly as others")
     CHECK(one->size() == 1);
     CHECK((*one)[0].value == 99'999);
 
-    // Behind many others, where each replacement would go through all of them.
+    // After many others, if each replacement read all of them, this would be slow.
     plain<std::int64_t> behind;
     for (std::int64_t n = 0; n != 100'000; ++n) behind.insert(noon + duration::nanoseconds(n), n);
     for (std::int64_t n = 0; n != 100'000; ++n) behind.insert(noon + 1s, n);
@@ -362,7 +362,7 @@ TEST_CASE("no window is made with options that none can be kept with")
           "window snapshot: bad_options: max_points is 0: must be at least (1)");
     CHECK(refused({.ahead = -1s}) == "window snapshot: bad_options: ahead is -1000000000: "
                                      "nanoseconds must be at least (0)");
-    // Nothing is read then, and nothing is taken from the allocator.
+    // Nothing is read then, and nothing is allocated.
     CHECK(load<plain<std::int64_t>>("", {.span = 0s}).error().kind ==
           snapshot_error::code::bad_options);
     CHECK(load<plain<std::int64_t>>(stored, {.max_points = 1ULL << 40U}).error().options.bound ==

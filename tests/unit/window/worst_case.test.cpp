@@ -23,7 +23,7 @@ using waybill::worst_case;
 
 namespace {
 
-// All the numbers from the first to the last, in this order; anything else is broken.
+// The numbers from the first to the last, in this order; any other order is broken.
 struct stretch {
     using value_type = int;
     int first = 0;
@@ -66,7 +66,7 @@ template struct key<&worst_case<stretch>::older_count_, &worst_case<stretch>::st
                     &worst_case<stretch>::a_place_, &worst_case<stretch>::middle_,
                     &worst_case<stretch>::newer_>;
 
-// Of samples from the n-th oldest on.
+// The measure of the samples from the n-th oldest on.
 stretch of(const ring& r, std::uint64_t from, std::uint64_t to)
 {
     stretch s;
@@ -170,7 +170,7 @@ TEST_CASE_TEMPLATE("every order of 18 samples that come and go", How, worst_case
 {
     const enumeration done = from<How>(0, 18);
     CHECK(done.broken == 0);
-    CHECK(done.orders == 99'295);  // all that never take from an empty window
+    CHECK(done.orders == 99'295);  // all that never remove from an empty window
     MESSAGE(done.orders, " orders");
 }
 

@@ -82,7 +82,7 @@ static_assert(value(std::array<std::byte, 3>{}) == value::binary(3), "no text is
 static_assert(value(u8"äb"sv) == value::binary(3), "octets, not letters");
 static_assert(value("ab") == value::string(2) && value("ab") == value::symbol("ab"));
 
-// No character is mistaken for a number, and no pointer for a bool.
+// A character is not treated as a number, and a pointer not as a bool.
 static_assert(!std::is_constructible_v<value, char> && !std::is_constructible_v<value, wchar_t>);
 static_assert(!std::is_constructible_v<value, int*>);
 static_assert(!std::is_constructible_v<value, long double>);
@@ -104,7 +104,7 @@ static_assert(of<go_amqp>(value::binary(0)) == 1 && of<go_amqp>("") == 2);
 static_assert(of<bound>(true) == 2 && of<bound>(0) == 9 && of<bound>(1.5f) == 9);
 static_assert(of<bound>("") == 5 && of<bound>({}) == 1 && of<bound>(value::encoded(3)) == 3);
 
-// The empty message, by all.
+// The empty message, with all encoders.
 static_assert(size<minimal>(message{}) == 0);
 static_assert(size<proton>(message{}) == 8);
 static_assert(size<rhea>(message{}) == 12);
@@ -113,7 +113,7 @@ static_assert(size<go_amqp>(message{}) == 0);
 static_assert(size<dotnet>(message{}) == 0);
 static_assert(size<bound>(message{}) == (10 + 9 + 16) + (10 + 9 + 12 + 5) + 11);
 
-// What Proton 0.37, rhea 3.0.5 and uAMQP 1.5.3 have written, one after the other.
+// The sizes of Proton 0.37, rhea 3.0.5 and uAMQP 1.5.3, in this order.
 constexpr bool wrote(const message& m, std::uint64_t by_proton, std::uint64_t by_rhea,
                      std::uint64_t by_uamqp)
 {
@@ -223,14 +223,14 @@ static_assert(waybill::wire::amqp::detail::compound(true, 256, 254) == 263);
 static_assert(waybill::wire::amqp::detail::compound(true, 255, 255) == 264);
 static_assert(waybill::wire::amqp::detail::compound(false, 1, 1) == 10);
 
-// Inner nulls count, those at the end only where an encoder writes them.
+// Inner nulls count. Nulls at the end count only if an encoder writes them.
 static_assert(size<minimal>({.reply_to_group_id = ""}) == 3 + 3 + 12 + 2);
 static_assert(size<minimal>({.message_id = ""}) == 3 + 3 + 2);
 static_assert(size<dotnet>({.message_id = ""}) == 3 + 3 + 2 + 12);
 static_assert(size<dotnet>({.durable = true}) == 3 + 3 + 1 + 4);
 static_assert(size<go_amqp>({.message_id = ""}) == 3 + 9 + 2);
 
-// Empty and absent differ.
+// Empty and absent are different.
 static_assert(!octets{}.given() && octets("").given() && octets("").size() == 0);
 static_assert(!identifier{}.given() && identifier("").given());
 static_assert(size<minimal>({.body = 0}) == 5 && size<minimal>(message{}) == 0);
@@ -240,7 +240,7 @@ static_assert(size<rhea>({.properties = std::span<const property>{}}) == 12 + 12
 static_assert(size<uamqp>({.properties = std::span<const property>{}}) == 6);
 static_assert(size<minimal>({.properties = std::span<const property>{}}) == 0);
 
-// Defaults: some spell them out, some leave them out, Go leaves a list without fields.
+// Defaults: some encoders write them, some omit them, Go omits a list without fields.
 constexpr message defaults{.durable = false,
                            .priority = std::uint8_t{4},
                            .ttl = 0u,
@@ -270,7 +270,7 @@ static_assert(size<rhea>({.body = content::value({})}) == 12);
 static_assert(content("abc") == content(3) && content(std::array<std::uint8_t, 3>{}) == content(3));
 static_assert(content{} != content(0));
 
-// What cannot be encoded fits nowhere, and nothing wraps around on the way there.
+// A body that cannot be encoded fits nowhere, and nothing overflows.
 static_assert(size<minimal>({.body = four_gib - 1}) == four_gib + 7);
 static_assert(size<minimal>({.body = four_gib}) == highest_size);
 static_assert(size<minimal>({.body = -1}) == highest_size, "a length that is an error");
@@ -288,7 +288,7 @@ constexpr property huge[] = {{"k", value::string(four_gib)}, {octets(highest_siz
 static_assert(size<proton>({.properties = huge}) == highest_size);
 static_assert(size<bound>({.message_annotations = huge, .properties = huge}) == highest_size);
 
-// Anybody's encoder.
+// A user's own encoder.
 struct ours {
     static constexpr encoder rules{.short_maps = false};
 };
@@ -336,7 +336,7 @@ static_assert(batch<rhea>{.copies_application_properties = true}.envelope(
                   {.properties = many<10>}) == 8 + 102);
 static_assert(batch<rhea>{.carries = {.body = 7}}.envelope({}) == 8, "an envelope has no body");
 
-// Alone it may travel without the batch; the second one then pays for both.
+// A single message may be sent without the batch. The second one then pays for both.
 using waybill::wire::amqp::single_message;
 constexpr batch<rhea> bare{.copies_properties = true, .single = single_message::unwrapped};
 constexpr batch<rhea> never_bare{.copies_properties = true};
@@ -391,7 +391,7 @@ TEST_CASE("messages are cut into batches that fit to the byte")
     }
     CHECK(chunks == 4);
 
-    // A message that is too large for a batch of its own, but not without one.
+    // A message that is too large for its own batch, but not without a batch.
     const auto own = size<rhea>(all[0]);
     const auto alone = waybill::front_chunk(all.begin(), all.end(), {.bytes = own},
                                             batch<rhea>{.single = single_message::unwrapped});

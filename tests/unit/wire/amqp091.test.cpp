@@ -42,7 +42,7 @@ static_assert(value(of(0xFFFF'FFFF)).size() == 5 + std::uint64_t{0xFFFF'FFFF});
 static_assert(value(of(std::size_t{1} << 32U)).size() == highest_size);
 #endif
 
-// Tables and arrays, in each other.
+// Nested tables and arrays.
 constexpr field inner[] = {{"count", std::int64_t{3}}, {"reason", "expired"}};
 constexpr value list[] = {amqp::table(inner), nullptr, true};
 constexpr field outer[] = {{"x-death", amqp::array(list)}, {"n", std::int32_t{1}}};
@@ -81,7 +81,7 @@ static_assert(body_frames_size(0xFFFF'FFFF, unlimited) == 8 + std::uint64_t{0xFF
 static_assert(body_frames_size(0x1'0000'0000, unlimited) == 16 + std::uint64_t{0x1'0000'0000});
 static_assert(body_frames_size(highest_size) == highest_size);
 
-// Method and content header have to fit into a frame each; the body need not.
+// Method and content header must each fit into a frame; the body need not.
 constexpr message typical{.exchange = "orders", .routing_key = "a.b", .headers = inner,
                           .body = of(200'000)};
 static_assert(size(typical) == 26 + (22 + 38) + 200'000 + 2 * 8);

@@ -118,7 +118,7 @@ amqp::identifier identifier_of(std::string_view word)
     }
 }
 
-// A message, and the maps that it points into.
+// A message, and the maps that its views point to.
 struct vector {
     std::string_view verb;
     std::uint64_t size = 0;

@@ -52,7 +52,7 @@ namespace logs = wire::cloudwatch;
 static_assert(logs::size({}) == 26);
 static_assert(logs::size({.message = of(most)}) == std::uint64_t{most} + 26);
 
-// What an event adds after these.
+// The additional bytes of an event after these.
 constexpr std::uint64_t after(std::int64_t first, std::int64_t last, std::int64_t next,
                               logs::put_log_events framing = {})
 {

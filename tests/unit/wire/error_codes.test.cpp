@@ -125,14 +125,14 @@ static_assert(find(wire::http_errors, 503) == answer::outcome_unknown,
               "Envoy says it of a lost answer");
 static_assert(find(wire::http_errors, 408) == answer::transient, "it was not read to its end");
 static_assert(find(wire::pubsub_errors, "UNAVAILABLE") == find(wire::http_errors, 503));
-// What is the same for every message is no fault of one: none must be parked for it.
+// An error that concerns every message is no fault of one message, so none may be dead-lettered.
 static_assert(find(wire::http_errors, 405) == answer::infrastructure);
 static_assert(find(wire::http_errors, 411) == answer::infrastructure);
 static_assert(find(wire::http_errors, 501) == answer::infrastructure);
 static_assert(find(wire::http_errors, 505) == answer::infrastructure);
 static_assert(find(wire::http_errors, 415) == answer::permanent);
 
-// Both names of SQS's errors, as its own description of itself has them.
+// Both names of SQS's errors, as in its own service description.
 struct name_pair {
     std::string_view now{};
     std::string_view before{};
@@ -218,7 +218,7 @@ static_assert(find(wire::kafka_errors, 76) == answer::permanent);
 static_assert(find(wire::kafka_errors, 49) == answer::ownership_lost);
 static_assert(find(wire::kafka_errors, "INVALID_PRODUCER_ID_MAPPING") == answer::ownership_lost);
 
-// What is in no table has no answer, however much it looks like one that is.
+// A code that is in no table has no row, even if it looks similar.
 static_assert(find(wire::kafka_errors, 0) == std::nullopt);
 static_assert(find(wire::kafka_errors, 45) == std::nullopt, "it has two meanings");
 static_assert(find(wire::kafka_errors, 10'000'000'000) == std::nullopt);
@@ -264,7 +264,7 @@ static_assert(find(mine, wire::http_errors, 503) == answer::too_large);
 static_assert(find(mine, wire::http_errors, 504) == answer::outcome_unknown);
 static_assert(find(mine, wire::http_errors, 599) == std::nullopt);
 
-// The same code means one thing of an entry and another of the whole request.
+// The same code has one meaning for an entry and another for the whole request.
 static_assert(find(wire::kinesis_errors.codes, wire::aws_common_errors, "InternalFailure") ==
               answer::transient);
 static_assert(find(wire::aws_common_errors, "InternalFailure") == answer::outcome_unknown);

@@ -33,7 +33,7 @@ constexpr std::uint64_t fewest(std::string_view text)
     return measure(text).bytes;
 }
 
-// What is escaped.
+// Escaped characters.
 static_assert(string_size("") == 2 && string_size("abc") == 5);
 static_assert(fewest("\"\\\b\f\n\r\t") == 14 && fewest("/") == 1 && fewest("'") == 1);
 static_assert(fewest(std::string_view("\0\x1f", 2)) == 12 && fewest(" ") == 1);
@@ -43,12 +43,12 @@ static_assert(fewest("\xe2\x82\xac") == 3 && ascii("\xe2\x82\xac") == 6);
 static_assert(fewest("\xf0\x9f\x98\x80") == 4 && ascii("\xf0\x9f\x98\x80") == 12);
 static_assert(string_size("\xf0\x9f\x98\x80", escapes::ascii) == 14);
 
-// The edges of well-formed UTF-8: all of it is taken as it is.
+// The limits of well-formed UTF-8: all of it is kept.
 static_assert(measure("\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf") ==
               measured{16, 0});
 static_assert(measure("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf") == measured{8, 0});
 
-// Beyond them: each part that is none is replaced by three bytes, or by \ufffd.
+// Beyond them: each invalid part is replaced by three bytes, or by \ufffd.
 static_assert(measure("\x80") == measured{3, 1});
 static_assert(measure("\x80", escapes::ascii) == measured{6, 1});
 static_assert(measure("\xc0\xaf") == measured{6, 2}, "overlong: neither byte begins a character");
@@ -65,7 +65,7 @@ static_assert(measure("\xf0\x9f\x98\xc3\xa9") == measured{5, 1});
 static_assert(measure("\xf0\x9f\x98\"") == measured{5, 1});
 static_assert(measure("\xc3") == measured{3, 1} && measure("a\xff") == measured{4, 1});
 
-// Documents together.
+// Several documents.
 template <class Framing, class Document>
 constexpr std::uint64_t together(const Framing& framing, const std::vector<Document>& documents)
 {

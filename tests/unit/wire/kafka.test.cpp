@@ -50,7 +50,7 @@ static_assert(size({.key = "", .value = ""}, 0, 0) == 7);
 static_assert(size({.key = "k", .value = of(100)}, 0, 0) == 110);
 static_assert(size({.key = of(64)}, 0, 0) == 64 + 2 + 6 + 1);
 
-// The place: 64 records on, and 64 ms either way, a byte more.
+// The position: 64 records later, or 64 ms earlier or later, takes one more byte.
 static_assert(value_only(0, 63) == 7 && value_only(0, 64) == 8);
 static_assert(value_only(0, 8'191) == 8 && value_only(0, 8'192) == 9);
 static_assert(value_only(0, 0, 63) == 7 && value_only(0, 0, 64) == 8);
@@ -93,7 +93,7 @@ static_assert(size({.key = of(most), .value = of(most)}, 0, 0) == highest_size);
 static_assert(size({.key = of(most), .value = of(most), .headers = absurd}, 0, 0) == highest_size);
 static_assert(bound({.key = of(2 * gib)}) == highest_size);
 
-// The bound is reached by no place that is not at both ends.
+// The bound is reached only by positions at both ends.
 static_assert(bound({.value = of(100)}) == 21 + 1 + 2 + 100 + 1);
 static_assert(bound({}) == 24);
 
@@ -115,7 +115,7 @@ static_assert(batch(std::vector<record>(2, {.value = of(200)})) == 479);
 static_assert(batch(std::vector<record>(100, {.value = of(200)})) == 20'997);
 static_assert(batch(std::vector<record>(1000, {.value = of(200)})) == 209'997);
 
-// The first record is where time begins, wherever that is; the next may lie before it.
+// The first record is the base of the times. The next record may be earlier.
 constexpr std::int64_t now = 1'700'000'000'000;
 static_assert(batch({{.timestamp = now}}) == 61 + 7);
 static_assert(batch({{.timestamp = now}, {.timestamp = now + 64}}) == 61 + 7 + 8);

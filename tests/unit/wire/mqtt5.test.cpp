@@ -40,7 +40,7 @@ static_assert(size({.payload = of(std::size_t{1} << 32U)}) == highest_size);
 static_assert(size({.topic = of(65'535)}) == 1 + 3 + 65'538);
 static_assert(size({.topic = of(65'536)}) == highest_size);
 
-// Properties, each by itself: present and empty is not absent.
+// Properties, each alone: an empty one is not absent.
 static_assert(properties_size(publish{}) == 0);
 static_assert(properties_size(publish{.utf8 = true}) == 2);
 static_assert(properties_size(publish{.message_expiry = 0}) == 5);

@@ -44,7 +44,7 @@ static_assert(frame_size({.subject = "a", .headers = one}) == 14 + 18 + 2);
 static_assert(frame_size({.subject = "a", .headers = one, .body = of(82)}) == 15 + 100 + 2);
 static_assert(frame_size({.subject = "a", .headers = one}, header_style::compact) == 14 + 17 + 2);
 
-// Nothing wraps.
+// No overflow.
 #if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view
 constexpr std::size_t gib4 = std::size_t{1} << 32U;
 constexpr nats::header large[] = {{of(gib4), of(gib4)}};

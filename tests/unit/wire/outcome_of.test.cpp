@@ -114,11 +114,11 @@ TEST_CASE("outcome_of: the numbers of a refusal")
     const send_outcome without =
         outcome_of(wire::azure_amqp_errors, "amqp:link:message-size-exceeded", "too large");
     CHECK(tests_support::held<batch_sender::too_large>(without) == batch_sender::too_large{});
-    // Numbers of one item are not those of the batch.
+    // Sizes of one item are not those of the batch.
     const send_outcome item =
         outcome_of(answer::too_large, "", wire::refusal_numbers{300, 200, wire::extent::item});
     CHECK(tests_support::held<batch_sender::too_large>(item) == batch_sender::too_large{});
-    // A limit of items is none of bytes.
+    // A limit of items is no limit of bytes.
     const send_outcome many = outcome_of(answer::too_many, "", wire::refusal_numbers{300, 200});
     CHECK(tests_support::held<batch_sender::too_large>(many) == batch_sender::too_large{});
 }

@@ -57,7 +57,7 @@ constexpr std::optional<refusal_numbers> sqs(std::string_view text)
 {
     return read_refusal(dialect::sqs, text);
 }
-// What these make, one after the other.
+// The numbers of these parts, joined.
 constexpr std::optional<refusal_numbers> sqs(std::initializer_list<std::string_view> parts)
 {
     std::array<char, 400> text{};
@@ -73,7 +73,7 @@ constexpr std::optional<refusal_numbers> sqs(std::string_view limit, std::string
     return sqs({"Batch requests cannot be longer than ", limit, " bytes. You have sent ", actual,
                 " bytes."});
 }
-// The same of 400,000 bytes, as a client hands it on.
+// The numbers of 400,000 bytes, with the text that a client adds.
 constexpr std::optional<refusal_numbers> sent = both(400'000, 262'144);
 constexpr std::optional<refusal_numbers> handed_on(std::string_view before, std::string_view behind)
 {
