@@ -163,7 +163,7 @@ void full_stream(const std::vector<std::string>& events, const std::string& url)
         wait_for([&] { return refused != 0 || sent; }, seconds(60));
         std::uint64_t seen = 0;
         while (!sent) {
-            // Once the stream is empty, the publisher has to be refused again.
+            // After the stream is empty, the publisher must be refused again.
             if (reader.take(1'000, found) != 0) continue;
             seen = refused;
             wait_for([&] { return refused > seen || sent; }, seconds(3));

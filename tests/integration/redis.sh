@@ -96,7 +96,7 @@ killed()
     seq 0 $((messages - 1)) | awk '$1 % 50 == 7 { print "permanent: job " $1 }' | sort >expected_dead
     sort -u handled | cmp - expected || return 1
     sort dead | cmp - expected_dead || return 1
-    # A kill repeats the messages in hand, and a handler that is slower than its lock its own.
+    # A kill repeats the messages in flight. A handler that is slower than its lock repeats its own.
     n=$(($(wc -l <handled) - $(wc -l <expected)))
     [ "$n" -le $((5 * kills + 3 * messages / 100)) ] || return 1
     echo "queue: $kills kills, $messages messages, $n handled again, $(wc -l <dead) dead letters"

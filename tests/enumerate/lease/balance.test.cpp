@@ -269,7 +269,7 @@ void try_changes(Plan plan, std::uint32_t partitions, std::uint32_t owners, verd
         v.holds(moves == joined[place], "a join moves other partitions than those of the joiner");
         v.holds(moves <= partitions / (owners + 1) + 1,
                 "a join moves more than one above the least");
-        // The same owner leaves, and comes back.
+        // The same owner leaves, and joins again.
         for (std::uint32_t& h : holders) {
             if (h == place) h = view::free;
             else if (h > place) --h;
@@ -500,7 +500,7 @@ TEST_CASE("balance: mutant caught: releases all partitions")
 // Whole lease managers over one store, round by round, in an order that differs each time.
 
 struct tally {
-    std::uint64_t moves = 0;   // claims of partitions that another owner has given back
+    std::uint64_t moves = 0;   // claims of partitions that another owner has released
     std::uint64_t steals = 0;  // claims of partitions that another owner has
     std::uint64_t twice = 0;   // moves of partitions that have moved already
     std::uint32_t rounds = 0;  // until the last partition moved

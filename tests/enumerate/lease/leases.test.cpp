@@ -225,7 +225,7 @@ private:
         }
     }
 
-    /// Releases the surplus of the owner, unless owners never release.
+    /// Releases each lease with `to_release`, unless owners never release.
     void release(lease_manager& k)
     {
         if (x_.never_releases) return;
@@ -654,7 +654,7 @@ private:
         } while (o.in_flight && (calm || !dice_.one_in(4)));
     }
 
-    /// Releases the surplus of the owner, unless it does not respond.
+    /// Releases each lease with `to_release`, unless the owner does not respond.
     void release(process& o)
     {
         for (std::uint32_t p = 0; p != partitions_ && o.responds; ++p) {

@@ -76,7 +76,7 @@ enum class wrong : std::uint8_t {
     nothing,
     clear_before_complete,
     settle_before_state,  // complete, and then save that the step is done
-    letter_before_state,  // park and complete, and then save that the session has failed
+    letter_before_state,  // dead-letter and complete, and then save that the session has failed
     gap_ignored,
     corrupt_is_absent,
     tries_not_saved,
@@ -522,7 +522,7 @@ private:
         return {};
     }
 
-    /// If a fault ends the pause early, the process is asked to stop.
+    /// A fault ends the pause early, like a stop request.
     fault wait(session& s, holder& h, waybill::wait_until a, const session_progress& p)
     {
         if (wrong_ == wrong::charged_in_pauses && locked(s, h)) (void)write_state(s, h, &p);

@@ -2,7 +2,7 @@
 //
 // Letters in an Azure table, by examples/engines/azure_table.hpp:
 //
-//     letters PLACE write >expected      writes them, and prints the rows that another client must find
+//     letters PLACE write >expected      writes them, and prints the rows for another client
 //     letters PLACE again                reads them, writes them again, and removes some
 //     letters PLACE count                prints the number of letters
 //     letters PLACE kill PID N           kills a process when only N letters are left

@@ -507,7 +507,7 @@ TEST_CASE("sender: several attempts in flight, and answers in any order")
     s.on(batch_sender::started{1}, at(0));
     CHECK(idle(s));
     CHECK(s.in_flight() == 2);
-    CHECK(s.on(batch_sender::accepted{2}, at(0)) == event_result::stale);  // it was never asked for
+    CHECK(s.on(batch_sender::accepted{2}, at(0)) == event_result::stale);  // it was never requested
     s.on(batch_sender::accepted{1}, at(0));
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{2, 2}, item_outcome::accepted}});
     CHECK(s.first_open() == 0);

@@ -172,7 +172,7 @@ struct named {
     std::string name;
 };
 
-/// No bytes for the very text that it expects, one for a copy of it.
+/// No bytes for one known text, by its address; one byte for a copy of it.
 struct by_address {
     struct state {
         friend bool operator==(const state&, const state&) = default;

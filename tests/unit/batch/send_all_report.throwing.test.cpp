@@ -23,7 +23,7 @@ using namespace waybill;
 
 namespace {
 
-/// Throws at one call, counted over all functions that the caller hands in, or at several in a row.
+/// Throws at one call, counted over all functions of the caller, or at several consecutive ones.
 struct call_counter {
     std::uint64_t count = 0;
     std::uint64_t first = 0;  // the number of the call that throws
@@ -185,7 +185,7 @@ std::vector<std::uint64_t> numbers()
     return all;
 }
 
-/// Runs `of(calls)` with the exception at each call in turn, until no call is left to throw.
+/// Runs `of(calls)` with the exception at each call in turn, until there is no further call.
 template <class F>
 void at_each_call(std::uint64_t in_a_row, F&& of)
 {

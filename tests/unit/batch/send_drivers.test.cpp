@@ -118,7 +118,7 @@ std::vector<message> batch_of(const batch_sender::send& a, const std::vector<mes
 }
 
 // ---------------------------------------------------------------------------------------------
-// Coroutines: one that asks the sender, and one for each attempt.
+// Coroutines: one that drives the sender, and one for each attempt.
 
 struct task {
     struct promise_type {

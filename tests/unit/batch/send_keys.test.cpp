@@ -44,7 +44,8 @@ std::vector<std::uint64_t> crowd()
     for (std::uint64_t k = 2; keys.size() != 24; ++k) {
         std::uint64_t h = k * 0x9E37'79B9'7F4A'7C15U;
         h ^= h >> 32;
-        if ((h & 15) >= 14) keys.push_back(k);  // the last places, so that rows of them wrap around
+        // the last places, so that rows of them continue at the start of the table
+        if ((h & 15) >= 14) keys.push_back(k);
     }
     return keys;
 }

@@ -228,7 +228,7 @@ TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind
     CHECK(s.on(batch_sender::started{0}, at(0)) == event_result::applied);
     std::uint64_t more = 0;
     for (; s.wants_more() && more != 10'000; ++more) s.on(batch_sender::queued(1, 7), at(0));
-    CHECK(more == 4'097);  // the last of them has not been looked at
+    CHECK(more == 4'097);  // the last of them was not checked
     s.on(batch_sender::accepted{0}, at(0));
     settle_all(s);
     CHECK(asked(s).items == numbers{1});

@@ -196,7 +196,7 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
         CHECK(e[1] == ending{1, held_back_});
         CHECK(sending(s) == numbers{2});
     }
-    // Not items that come back, and not items that were never sent.
+    // Not returned items, and not items that were never sent.
     batch_sender s(in_order(1));
     queue(s, {{1}, {1}});
     s.on(batch_sender::throttled{start(s)}, at(0));
@@ -238,7 +238,7 @@ TEST_CASE("sender: resumed is for what is queued after it, however far the batch
     batch_sender s(in_order(1));
     queue(s, {{1}, {2}, {1}});
     s.on(batch_sender::failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
-    CHECK(settle_all(s) == endings{{0, failed_}});  // the third has not been looked at yet
+    CHECK(settle_all(s) == endings{{0, failed_}});  // the third was not checked yet
     CHECK(s.on(batch_sender::resumed{1}, at(0)) == event_result::applied);
     s.on(batch_sender::queued(1U, 1), at(0));
     s.on(batch_sender::flushed{}, at(0));

@@ -98,7 +98,7 @@ TEST_CASE("any input, a stream included, and nothing is asked behind the answer"
     CHECK(asked == 3);
 }
 
-// A wrong size function is refused with a sentence; first_too_large asks for this concept.
+// A wrong size function is refused with a sentence; first_too_large requires this concept.
 template <class Item, class F = std::identity>
 concept can_ask = waybill::detail::size_model<F, const Item&>;
 static_assert(can_ask<int>);

@@ -77,7 +77,7 @@ TEST_CASE("process_batch: a stop request at each event rolls back, and the handl
         };
         const auto r = process_batch(s, {key, {}, 1}, events, slow, env);
         CHECK(calls == stop);
-        if (stop == events.size()) {  // during the last event: nothing is left to stop
+        if (stop == events.size()) {  // during the last event: too late for a stop
             CHECK(r.outcome == batch_outcome::committed);
             continue;
         }

@@ -56,7 +56,7 @@ static_assert(duration(chrono::duration<unsigned char>(255)) == duration(255s));
 static_assert(duration(chrono::duration<std::uint32_t, std::milli>(~0U)).count() ==
               4'294'967'295'000'000);
 
-// Too long for 64-bit nanoseconds: the end, never a wrap.
+// Too long for 64-bit nanoseconds: the limit, never an overflow.
 static_assert(duration(chrono::hours(highest)) == duration::highest());
 static_assert(duration(chrono::hours(lowest)) == duration::lowest());
 static_assert(duration(chrono::years(1'000)) == duration::highest());
@@ -212,7 +212,7 @@ concept prints = requires(std::ostream& out, const T& t)
     out << t;
 };
 
-// No unit of a duration is obvious, so none is printed, and a test can ask: compile_fail/.
+// A duration has no obvious unit, so it is not printed; tests can check that: compile_fail/.
 static_assert(prints<int> && !prints<duration> && !prints<wall_time> && !prints<steady_time>);
 
 // Different types do not mix.

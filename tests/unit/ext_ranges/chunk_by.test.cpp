@@ -204,7 +204,7 @@ TEST_CASE("nothing is read beyond the one item that did not fit")
 
 using sequence = std::vector<std::uint64_t>;
 
-/// The first batch, and the loop is left.
+/// The first batch; then the loop ends.
 template <class Batches>
 sequence one_of(Batches&& batches)
 {

@@ -73,7 +73,7 @@ TEST_CASE("a series gives an answer for each sample")
     static_assert(ranges::view_<decltype(view)>);
     static_assert(std::same_as<ranges::range_value_t<decltype(view)>, answer>);
     CHECK(sums_of(view) == sums{1, 3, 6, 12, 16});
-    CHECK(sums_of(view) == sums{1, 3, 6, 12, 16});  // anew, with an empty window
+    CHECK(sums_of(view) == sums{1, 3, 6, 12, 16});  // again, with an empty window
     CHECK(sums_of(waybill::views::sliding<whole>(five, {.span = 60s})) == sums_of(view));
     CHECK(ranges::to<std::vector>(view) == by_hand(five, {.span = 60s}));
     CHECK((*view.begin()).now == at(0));

@@ -690,7 +690,7 @@ TEST_CASE(
         REQUIRE(b.keeper->held() == 1);
         CHECK(ended_of(b) == 1);
 
-        b.keeper->on(waybill::lease_manager::lease_released{0}, at(120));  // given back
+        b.keeper->on(waybill::lease_manager::lease_released{0}, at(120));  // released
         b.all(120);
         owner c(store, "c", 3);
         for (int now = 120; now != 200; ++now) c.all(now);
@@ -754,7 +754,7 @@ TEST_CASE("lease_manager: an owner releases its surplus when another one joins, 
     CHECK(!a.keeper->to_release(0));
     CHECK(!a.keeper->to_release(3));
     CHECK(!a.keeper->to_release(4));
-    CHECK(a.keeper->trusted(1, at(16)));  // until it is given back
+    CHECK(a.keeper->trusted(1, at(16)));  // until it is released
     b.all(16);
     CHECK(b.keeper->held() == 0);
     a.all(25);  // the same two

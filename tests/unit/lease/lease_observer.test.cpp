@@ -122,7 +122,7 @@ TEST_CASE("lease_observer: rows that vanish are forgotten, and strange ones left
     CHECK(!o.row_of(0));
     o.update({{row("0", a, 1, 7)}, {}}, at(ms(20)));
     o.update({{row("0", a, 1, 7)}, {}}, at(ms(40)));
-    CHECK(!o.expired(0));  // it was made anew at 20
+    CHECK(!o.expired(0));  // it was created again at 20
     o.update({{row("0", a, 1, 7)}, {}}, at(ms(50)));
     CHECK(o.expired(0));
 }

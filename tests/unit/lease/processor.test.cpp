@@ -195,7 +195,7 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     const auto row = store.list("log", "g")->leases[0];
     (void)store.claim({row.key, {"b", 1}, 2, row.version});
     (void)a.work.on(processed{0, 1, partition_lifecycle::batch_result::moved},
-                    at(5));  // late: none was asked for
+                    at(5));  // late: there was no request
     a.work.on(waybill::partition_lifecycle::woken{0}, at(6));
     a.how = partition_lifecycle::batch_result::lost;  // the fence has refused
     a.run(6);

@@ -63,7 +63,7 @@ TEST_CASE("bytes of version 1 are the books that were stored, and are written th
         const auto again =
             load<deferred_messages>(golden_books::bytes_of(golden->bytes), b.options());
         REQUIRE(again.has_value());
-        CHECK(*again == stored(b));  // with nothing in hand
+        CHECK(*again == stored(b));  // no entry is handed out
         CHECK(save(b) == golden_books::bytes_of(golden->bytes));
         ++read;
     });

@@ -152,10 +152,10 @@ static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::renewal_started{2}, at(41s));
     const bool late = m.on(lock_renewal::lock_renewed{1}, at(42s)) == event_result::stale;
-    return late && waits(m, 51s, 53s);  // two in a row: twice the pause
+    return late && waits(m, 51s, 53s);  // two consecutive failures: twice the pause
 }());
 static_assert([] {
-    lock_renewal m = asked(30s);  // late, and still the last that was asked for
+    lock_renewal m = asked(30s);  // late, and still the latest request
     return m.on(lock_renewal::lock_renewed{1}, at(45s)) == event_result::applied &&
            m.left(at(45s)) == duration(45s);
 }());
@@ -176,7 +176,7 @@ static_assert([] {
     good = good && waits(m, 32s, 34s);
     m.on(lock_renewal::renewal_started{3}, at(56s));
     m.on(lock_renewal::renewal_failed{3},
-         at(56s));  // four seconds by themselves, and four are left
+         at(56s));  // a pause of four seconds, with four seconds left
     return good && waits(m, 56s, 58s);
 }());
 static_assert([] {

@@ -126,7 +126,7 @@ TEST_CASE(
     for (std::uint64_t n = 4; n != 8; ++n) pair(in, n, fault_kind::none, s(5));
     in.on(pairs_taken{}, s(5));
     CHECK(in.next(s(5)) ==
-          action(receive_planner::receive{8, 4}));  // and fresh ones when none is left
+          action(receive_planner::receive{8, 4}));  // then fresh ones
 }
 
 TEST_CASE("receive_planner: where no pair is due a fresh message is the probe")
@@ -272,7 +272,7 @@ TEST_CASE("receive_planner: what is deferred again has a new pointer, and the ol
     in.on(pairs_taken{}, s(0));
     in.on(messages_received{1}, s(0));
     in.on(work_done{1, fault_kind::transient, true}, s(0));
-    CHECK(in.in_hand() == 0);  // of a fresh one nothing is left to settle
+    CHECK(in.in_hand() == 0);  // the fresh one needs no settlement
 }
 
 TEST_CASE("receive_planner: a pair that fails again and again lets fresh messages pass")

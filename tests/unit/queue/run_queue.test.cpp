@@ -299,7 +299,7 @@ TEST_CASE("without deferral an outage uses up deliveries, one for each lock")
 
 namespace {
 
-// Like SQS: defers by itself, and each delivery counts.
+// Like SQS: deferral by time, and each delivery counts.
 struct counted_deferral : private memory_queue<manual_environment> {
     using base = memory_queue<manual_environment>;
     using base::base, base::message, base::put, base::receive, base::complete, base::dead_letter;

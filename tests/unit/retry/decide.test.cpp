@@ -60,7 +60,7 @@ static_assert(after(1, fault_kind::transient, -5s) == retry_action(waybill::retr
 static_assert(after(3, fault_kind::transient, 1ms) ==
               retry_action(waybill::wait_until{now + duration(2s)}));
 
-// Most: 0 reads as 1, and the largest number does not wrap.
+// The limit: 0 counts as 1, and the largest number does not overflow.
 constexpr bool gives_up(std::uint32_t most, std::uint32_t tries)
 {
     return waybill::holds_alternative<waybill::give_up>(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A permit whose call is left by an exception, an early return or a dropped callback.
+// A permit in a scope that ends by an exception, an early return or a dropped callback.
 
 #include <doctest/doctest.h>
 

@@ -70,7 +70,7 @@ TEST_CASE("as AWS: instances that warm up are not counted twice")
     p.warm_up = seconds(300);
     loop l{p, 10};
     CHECK(l.step({level("cpu", 60)}, at(0)).to == 11);
-    CHECK(l.step({level("cpu", 62)}, at(60)).to == 11);  // one of ten: it is on its way
+    CHECK(l.step({level("cpu", 62)}, at(60)).to == 11);  // one of ten: its command is pending
     CHECK(l.step({level("cpu", 70)}, at(120)).to == 13);  // three of ten: two more
     CHECK(l.step({level("cpu", 30)}, at(419)).why == reason::warming);
     CHECK(l.step({level("cpu", 30)}, at(420)).to == 10);

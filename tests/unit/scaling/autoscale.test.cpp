@@ -409,7 +409,7 @@ TEST_CASE("autoscale: while the store fails, a running autoscaler keeps its samp
                              w.resize(), w.env);
     CHECK(r.save_failures == 3);
     CHECK(store.saved().metrics.at(0).samples.size() == 4);
-    // A command that could not be stored is decided anew in the next round, and is not pending.
+    // A command that could not be stored is decided again in the next round, and is not pending.
     w.orders = 500;
     store.failing = 1;
     w.stop_after(30s);

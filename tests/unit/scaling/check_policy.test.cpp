@@ -147,7 +147,7 @@ TEST_CASE("check: a table tells the threshold of as few instances as there may b
         });
     };
     CHECK(first(1, 1) == "nothing");
-    CHECK(first(1, 0) == "nothing");  // of none, only `activation` is asked
+    CHECK(first(1, 0) == "nothing");  // without instances only `activation` is evaluated
     CHECK(first(2, 1) == "/up/above/by_instances/0");
     CHECK(first(2, 0) == "/up/above/by_instances/0");
     CHECK(first(2, 2) == "nothing");

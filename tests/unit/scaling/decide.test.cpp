@@ -182,7 +182,7 @@ TEST_CASE("decide: the bounds hold, and say so")
     CHECK(d.desired == 27);
     is(decide(p, low, {}, 5, at(0)), verdict::down, reason::bounds, 1);
     d = decide(p, low, {}, 1, at(0));
-    is(d, verdict::steady, reason::bounds, 1);  // it is as low as it may be, which is no news
+    is(d, verdict::steady, reason::bounds, 1);  // it already has the lowest number
     CHECK(d.desired == 0);
 }
 
@@ -205,7 +205,7 @@ TEST_CASE("decide: what lies outside the bounds is brought within them at once")
     }
     CHECK(decide(p, low, s, 15, at(0)).to == 10);
     CHECK(decide(p, low, s, 11, at(0)).to == 10);
-    // But not while a command is on its way there.
+    // But not while a command to that number is pending.
     s.on(decide(p, none, s, 1, at(0)));
     is(decide(p, none, s, 2, at(1)), verdict::held, reason::pending, 2);
 }

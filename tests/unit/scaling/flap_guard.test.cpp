@@ -101,7 +101,7 @@ TEST_CASE("flap guard: bands and targets are asked as well")
     p.bands.up.clear();
     p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 50, .tolerance = {0.1, 0.1}}};
     CHECK(decide(p, now, {}, 10, at(0)).to == 10);
-    // 44 asks for 9 of 10, and 48.9 on nine is near enough to 50.
+    // 44 needs 9 of 10, and 48.9 on nine is near enough to 50.
     CHECK(decide(p, readings{level("idle", 1), level("cpu", 44)}, {}, 10, at(0)).to == 9);
 }
 

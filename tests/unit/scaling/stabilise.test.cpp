@@ -65,7 +65,7 @@ TEST_CASE("stabilise: as many go as nobody has asked for within the time")
     l.step({level("work", 7)}, at(10));
     l.step({level("work", 4)}, at(200));
     decision d = l.step({level("work", 4)}, at(310));
-    CHECK(d.verdict == verdict::down);  // ten were asked for until 10, seven until 200
+    CHECK(d.verdict == verdict::down);  // ten were wanted until 10, seven until 200
     CHECK(d.to == 7);
     CHECK(d.why == reason::stabilising);
     CHECK(d.until == at(500));

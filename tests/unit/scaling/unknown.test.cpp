@@ -166,7 +166,7 @@ TEST_CASE("unknown: then there are so many at least, and never fewer than there 
     const readings none;
     decision d = decide(p, none, {}, 5, at(0));
     CHECK(d.verdict == verdict::up);
-    CHECK(d.why == reason::unknown);  // no rule has asked for it
+    CHECK(d.why == reason::unknown);  // no rule needs it
     CHECK(d.to == 8);
     CHECK(decide(p, none, {}, 8, at(0)).verdict == verdict::held);
     CHECK(decide(p, none, {}, 12, at(0)).to == 12);

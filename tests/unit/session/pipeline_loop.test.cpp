@@ -169,7 +169,7 @@ TEST_CASE("pipeline, the loop: a session that failed in another process")
     const auto kept = detail::read_text_state(s.states.states().begin()->second.bytes);
     REQUIRE(kept.state.progress.failed.has_value());
     CHECK(kept.state.own == "r1r2");
-    s.broken = 0;  // mended, but the session is not redriven
+    s.broken = 0;  // repaired, but the session is not redriven
     s.queue[3].complete = s.queue[4].complete = false;
     s.hold("order-17");
     CHECK(s.printed == "12");

@@ -29,7 +29,7 @@ using events = std::vector<memory_event>;
 
 enum class wrong : std::uint8_t {
     nothing,
-    skips_after_a_short_read,  // continues after the events that were asked for, not returned
+    skips_after_a_short_read,  // continues after the requested events, not after the returned ones
     returns_the_event_at_the_position,
     reverses_a_page,
     reads_another_partition,

@@ -122,7 +122,7 @@ static_assert(!sqs("262144", "262144"));
 static_assert(!sqs("262144", "1"));
 static_assert(!sqs("0", "1"));
 
-// Numbers as they are printed, up to 64 bits and no further.
+// Printed numbers, up to 64 bits and no more.
 static_assert(sqs("1", "18446744073709551615") == both(18'446'744'073'709'551'615U, 1));
 static_assert(!sqs("1", "18446744073709551616"));
 static_assert(!sqs("1", "99999999999999999999"));

@@ -135,7 +135,7 @@ static_assert(is(wire::mqtt_protocol(), "mqtt_protocol",
                  {.bytes = 268'435'455 + 5, .items = 1, .single = 268'435'455 + 5}));
 static_assert(is(wire::redis_default(), "redis_default", {.single = 512 * 1024 * 1024}));
 
-// Yours to change, and safe in the reading that is left open.
+// Can be changed, and the ambiguous reading is the safe one.
 static_assert([] {
     batch_limits l = wire::service_bus_standard();
     l.bytes = 1'000;
