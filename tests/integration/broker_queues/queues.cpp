@@ -16,6 +16,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -164,16 +165,30 @@ void add_line(std::ofstream& file, const std::string& line)
     file << line + "\n" << std::flush;
 }
 
+/// A queue of `jobs`, as soon as the server can be reached.
+template <class Queue>
+std::unique_ptr<Queue> queue_of_jobs(const engines::server& at)
+{
+    for (int tries = 0;; ++tries) {
+        try {
+            return std::make_unique<Queue>(at, jobs);
+        } catch (const std::runtime_error&) {  // socket_error, nats_error: the server is killed now
+            if (tries == 1'000) throw;
+            std::this_thread::sleep_for(20ms);
+        }
+    }
+}
+
 template <class Queue>
 void put(const engines::server& at, const std::string& path, int count)
 {
     std::ofstream file(path, std::ios::app);
-    Queue queue(at, jobs);
+    const auto queue = queue_of_jobs<Queue>(at);
     for (int n = 0; n != count; ++n) {
         const std::string body = "job " + std::to_string(n);
         for (bool accepted = false; !accepted;) {
             try {
-                queue.put(body);
+                queue->put(body);
                 accepted = true;
             } catch (const std::runtime_error&) {  // socket_error, nats_error
                 // Without a reply the message may be in the queue. It is put again.
@@ -189,7 +204,7 @@ template <class Queue>
 void work(const engines::server& at, const std::string& path, const std::string& done)
 {
     std::ofstream file(path, std::ios::app);
-    Queue queue(at, jobs);
+    const auto queue = queue_of_jobs<Queue>(at);
     support::standard_environment env;
     const auto handle = [&](const auto& m) -> waybill::fault {
         const int n = std::atoi(m.body.c_str() + 4);
@@ -206,7 +221,7 @@ void work(const engines::server& at, const std::string& path, const std::string&
     const auto now = [] { return std::chrono::steady_clock::now(); };
     for (auto active = now(); now() < active + idle || !std::filesystem::exists(done);) {
         const std::uint64_t before = report.received;
-        waybill::run_queue(queue, handle, policy, env, report);
+        waybill::run_queue(*queue, handle, policy, env, report);
         expect(report.end == waybill::queue_report::end_reason::empty, waybill::describe(report));
         if (report.end != waybill::queue_report::end_reason::empty) return;
         if (report.received != before) active = now();

@@ -128,7 +128,7 @@ void end_holder(queue_in& q, const engines::session_lock& l)
 void conformance()
 {
     rule = "session_queue_conformance";
-    constexpr engines::postgres_session_options options{.lock = 400ms};
+    constexpr engines::postgres_session_options options{.lock = 2s};
     check(waybill::testing::session_queue_conformance(
         [&] { return queue_in(postgres_test::fresh_schema(), options); },
         [](queue_in& q, const waybill::testing::sent_message& m) {
@@ -139,7 +139,7 @@ void conformance()
         [](queue_in&, waybill::duration d) {
             std::this_thread::sleep_for(std::chrono::nanoseconds(d.count()));
         },
-        waybill::duration::milliseconds(400)));
+        waybill::duration::seconds(2)));
 }
 
 void letters_conformance()

@@ -69,7 +69,7 @@ void test_rules(const std::string& url)
         [&] { return named_queue(url, "q" + std::to_string(++number)); },
         [](named_queue& q, const std::string& body) { q.put(body); }, env,
         [](named_queue& q) { return q.reasons(); },
-        [&](named_queue& q) { return named_queue(url, q.name); }, waybill::duration(700ms)));
+        [&](named_queue& q) { return named_queue(url, q.name); }, waybill::duration(2s)));
 }
 
 /// A worker that is slower than its lock, beside another one.
@@ -77,7 +77,7 @@ void test_two_workers(const std::string& url)
 {
     redis_work_queue slow(url, "two");
     redis_work_queue quick(url, "two");
-    const waybill::duration lock = 200ms;
+    const waybill::duration lock = 1s;
     slow.put("a");
     slow.put("b");
     auto late = slow.receive(lock);
@@ -85,7 +85,7 @@ void test_two_workers(const std::string& url)
     expect(late && *late && other && *other && (**late).id != (**other).id, "two messages");
     const auto nothing = quick.receive(lock);
     expect(nothing && !*nothing, "both messages are locked");
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(1500ms);
     // The other lock still holds, for the time that its worker has chosen.
     auto taken = quick.receive(lock);
     expect(taken && *taken && (**taken).id == (**late).id, "the message of the slow worker");
