@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t most_windows = 10'000;
 
-/// The windows as they were stored.
+/// The stored windows, without idle ones.
 metric_windows loaded(const memory& m, const rules& r)
 {
     metric_windows all{{.window = r.window_options(), .max_keys = most_windows}};
@@ -35,7 +35,7 @@ void store(memory& m, const metric_windows& all)
     });
 }
 
-/// Why a row is in no window, or that it counts for another; nothing where all is well.
+/// The reason if a row was refused, late or replaced another one; otherwise empty.
 std::string remark(const std::optional<waybill::insert_result>& what)
 {
     if (!what) return "there are too many metrics for it";
@@ -71,7 +71,7 @@ void take_rows(memory& m, metric_windows& all, const rules& r, const tick& t, in
     }
 }
 
-/// What was ordered is there, if it is time.
+/// Applies a simulated command that is due.
 void finish(resource_memory& known, waybill::wall_time now)
 {
     if (!known.order || now < known.order->due) return;

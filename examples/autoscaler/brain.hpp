@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// brain: what is known from one decision to the next, and the step between them.
+// brain: the state between two decisions, and the step from one to the next.
 //
 //     memory m;
 //     for (const tick& t : ticks) {
@@ -8,10 +8,9 @@
 //         keep(text_of(m));                        // see state_file.hpp
 //     }
 //
-// A step is what an autoscaler does that is woken now and then and knows nothing but what it has
-// stored: it loads the samples of the last minutes, adds those that have come, decides, and stores
-// them again. So it makes no difference whether the program was killed between two steps, and a run
-// that was is the same as one that was not, to the last bit of a mean.
+// A step is one invocation of an autoscaler without other memory than its stored state. It loads
+// the samples of the last minutes, adds the new ones, decides, and stores them again. A kill
+// between two steps changes no result: the decisions and means are equal bit by bit.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_BRAIN_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_BRAIN_HPP
@@ -37,9 +36,9 @@ using key = std::pair<std::string, std::string>;  // resource, metric
 using metric_window = waybill::sliding_window<waybill::stats<double>>;
 using metric_windows = waybill::window_set<key, metric_window>;
 
-/// Where instances come from, and what becomes of commands.
+/// The source of the number of instances, and the effect of commands.
 enum class instances_are : std::uint8_t {
-    simulated,  ///< We count them ourselves: what was decided is done after `delay`.
+    simulated,  ///< The program counts them. A command is applied after `delay`.
     recorded,   ///< The rows contain the number. Decisions are advice only.
     real,       ///< The ticks contain the number. Commands are executed and have results.
 };
@@ -50,9 +49,9 @@ struct rules {
     waybill::duration every{};
     waybill::duration delay{};
     instances_are instances = instances_are::simulated;
-    std::uint64_t start = 1;  ///< So many where they are simulated.
-    std::string source{};     ///< Whose measurements these are.
-    std::string resource{};   ///< One that there is, though nobody may know anything of it.
+    std::uint64_t start = 1;  ///< Initial number of simulated instances.
+    std::string source{};     ///< The source of the measurements, for messages.
+    std::string resource{};   ///< A resource to add, even without samples.
 
     [[nodiscard]] waybill::window_options window_options() const
     {
@@ -60,7 +59,7 @@ struct rules {
     }
 };
 
-/// A command that is being executed, as if.
+/// A simulated command that is being executed.
 struct under_way {
     scaling::command what{};
     waybill::wall_time due{};
@@ -69,10 +68,10 @@ struct under_way {
 };
 
 struct resource_memory {
-    std::optional<std::uint64_t> instances{};  ///< As long as nobody knows, nothing is decided.
+    std::optional<std::uint64_t> instances{};  ///< While unknown, nothing is decided.
     scaling::state state{};
     std::optional<under_way> order{};
-    std::string said{};  ///< The last verdict, and why it was held back if it was.
+    std::string said{};  ///< The last verdict, and the reason if it was held.
 
     friend bool operator==(const resource_memory&, const resource_memory&) = default;
 };
@@ -81,13 +80,13 @@ struct memory {
     std::map<key, std::string> windows{};  ///< Samples, as waybill::save writes them.
     std::map<std::string, resource_memory> resources{};
     std::uint64_t ticks = 0;
-    std::optional<waybill::wall_time> now{};  ///< The time and mark of the last one.
+    std::optional<waybill::wall_time> now{};  ///< The time of the last tick.
     std::uint64_t mark = 0;
 
     friend bool operator==(const memory&, const memory&) = default;
 };
 
-/// What a window said.
+/// The summary of a window.
 struct seen_metric {
     std::string metric{};
     std::uint64_t points = 0;
@@ -97,18 +96,18 @@ struct seen_metric {
     friend bool operator==(const seen_metric&, const seen_metric&) = default;
 };
 
-/// A decision and what it was made of. Its rows view the policy.
+/// A decision and its inputs. Its rows view the policy.
 struct decided {
     std::string resource{};
     scaling::decision what{};
     std::vector<seen_metric> seen{};
-    std::uint64_t after = 0;  ///< So many instances there are behind it.
-    bool news = false;        ///< It changes something, or differs from the one before.
+    std::uint64_t after = 0;  ///< The number of instances after it.
+    bool news = false;        ///< It has a command, or differs from the previous one.
 
     friend bool operator==(const decided&, const decided&) = default;
 };
 
-/// What became of rows: those that count, each at its time, and what was remarked of others.
+/// The accepted rows by time, and the remarks on others.
 struct intake {
     std::map<key, std::map<waybill::wall_time, double>> samples{};
     rejections remarks{};

@@ -15,7 +15,7 @@ namespace autoscaler {
 
 namespace {
 
-/// Whether both runs have decided alike.
+/// Adds a flaw if the two runs differ.
 void compare(const history& h, const run_so_far& run, std::vector<std::string>& flaws)
 {
     for (std::size_t n = 0; n != run.made.size(); ++n) {

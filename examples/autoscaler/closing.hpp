@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// closing: what is said of a run when it is over, and whether it was right.
+// closing: the summary of a run, and the check of its decisions.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_CLOSING_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_CLOSING_HPP
@@ -17,21 +17,21 @@
 
 namespace autoscaler {
 
-/// What a run has done with the ticks from `first` on; before that another one has.
+/// The decisions of a run from tick `first` on. Earlier ones belong to a previous run.
 struct run_so_far {
     std::vector<std::vector<decided>> made{};
     std::size_t first = 0;
-    memory start{};  ///< What was known before the first tick of all.
-    memory known{};  ///< And after the last one.
-    rejections rejected_rows{};  ///< Those that did not even come to a tick.
+    memory start{};  ///< The state before the first tick of all.
+    memory known{};  ///< The state after the last tick.
+    rejections rejected_rows{};  ///< Rows that belong to no tick.
     std::vector<std::string> flaws{};
     std::string remarks{};  ///< Lines of the summary.
 };
 
-/// Tells decisions as they are made: to people, and into the records.
+/// Prints new decisions, and adds them to the records.
 void report_decisions(const options& o, record_file& records, const std::vector<decided>& made);
 
-/// Prints the summary, checks all decisions, draws the chart. What to exit with.
+/// Prints the summary, checks all decisions, draws the chart. Returns the exit code.
 [[nodiscard]] int conclude(const options& o, const rules& r, std::span<const tick> ticks,
                         const run_so_far& run);
 

@@ -31,7 +31,7 @@ namespace {
 
 using waybill::wall_time;
 
-/// The rows of the last minutes, without any window.
+/// The rows of the last minutes, kept without a sliding window.
 class plain_rows {
 public:
     explicit plain_rows(const memory& m) : last_(m.now)
@@ -47,7 +47,7 @@ public:
     void take(const tick& t, waybill::duration window)
     {
         for (const row& r : t.rows) {
-            // What was too old for the last decision, nobody can have taken.
+            // A row that was too old for the last decision is in no window.
             if (last_ && *last_ - r.at >= window) continue;
             rows_[{r.resource, r.metric}][r.at] = r.value;
         }
@@ -90,11 +90,11 @@ private:
     std::optional<wall_time> last_;
 };
 
-/// What one resource has been through.
+/// The past commands of one resource.
 struct past {
     std::optional<wall_time> up{};
     std::optional<wall_time> down{};
-    std::optional<under_way> open{};  ///< What has no answer yet; a later one takes its place.
+    std::optional<under_way> open{};  ///< The command without a result. A later one replaces it.
 };
 
 class judge {
@@ -151,7 +151,7 @@ private:
         if (c.from != d.what.from || c.to != d.what.to || c.from == c.to) {
             wrong(d, "a command is not what was decided");
         }
-        if (is_outside(c.from) || c.from == 0) return;  // neither waits for anything
+        if (is_outside(c.from) || c.from == 0) return;  // no cooldown applies to these
 
         const past& p = past_[d.resource];
         const scaling::cooldowns& cool = r_.policy.cooldown;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// history: all decisions of a run, made again and looked at by somebody who trusts none of them.
+// history: all decisions of a run, made a second time and checked independently.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_HISTORY_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_HISTORY_HPP
@@ -22,17 +22,16 @@ struct history {
     memory known{};  ///< After the last one.
 };
 
-/// All ticks from the first on. The program is as if killed and started again before each of them:
-/// what it knows goes through the form that it has in a file. Of more than a thousand ticks, before
-/// a thousand of them.
+/// Decides all ticks from the first on, as if the program was killed before each of them: the state
+/// is written as text and read again. At most about a thousand ticks have such a restart.
 [[nodiscard]] history replayed(std::span<const tick> ticks, const rules& r,
                                const memory& start);
 
-/// What is not as it has to be, in words; nothing where all is well:
-///   1. each mean, highest and number of points is that of the rows, added up anew;
-///   2. each comparison is as its numbers say;
+/// The violations of these rules, one sentence each:
+///   1. each mean, highest and number of points equals that of the rows, computed again;
+///   2. each comparison is correct for its numbers;
 ///   3. commands stay within the bounds, and cooldowns are kept;
-///   4. nothing is taken away where somebody might need it or nobody knows.
+///   4. no command scales down if more instances may be needed or if this is unknown.
 [[nodiscard]] std::vector<std::string> flaws_of(const history& h, std::span<const tick> ticks,
                                                 const rules& r);
 

@@ -19,7 +19,7 @@ constexpr std::string_view sqlite = "sqlite:";
 constexpr std::string_view nats = "nats://";
 constexpr std::string_view usual_stream = "WAYBILL_LIVE";
 
-/// Server and stream, behind nats://.
+/// Server and stream, after nats://.
 std::optional<engines::address> nats_in(std::string_view where)
 {
     if (!where.starts_with(nats)) return {};
@@ -80,7 +80,7 @@ live_engine::live_engine(const std::string& folder, const std::string& where)
     }
 }
 
-/// Nothing stays on a server of others but what is still to be done.
+/// Removes the stream from a server of others unless it still has messages.
 live_engine::~live_engine()
 {
 #ifdef WAYBILL_ENGINES_NATS

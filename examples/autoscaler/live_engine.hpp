@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// live_engine: what the queue of --live is kept in.
+// live_engine: the engine of the queue of --live.
 //
 //     nothing or sqlite                        FOLDER/live.sqlite
-//     nats                                     a nats-server of our own, that keeps it in FOLDER
-//     nats://USER:PASSWORD@HOST:4222/STREAM    one that runs already
+//     nats                                     a private nats-server with its files in FOLDER
+//     nats://USER:PASSWORD@HOST:4222/STREAM    a running nats-server
 //
-//     if (auto flaw = autoscaler::live_flaw(where)) return complain(*flaw);    // asks nobody yet
+//     if (auto flaw = autoscaler::live_flaw(where)) return complain(*flaw);    // does not connect
 //     autoscaler::live_engine engine(folder, where);
-//     auto queue = autoscaler::live_work(engine.address());    // so does every process for itself
+//     auto queue = autoscaler::live_work(engine.address());    // each process opens its own
 //     std::visit([](auto& q) { q->put("order 7"); }, queue);
 //
-// User, port and stream may be left out; the stream is WAYBILL_LIVE then. One run at a time uses a
-// stream. NATS needs nats.c (WAYBILL_ENGINES_NATS); otherwise `live_flaw` names what is missing. It
-// is made if need be, and what an earlier run has left there is still to be done; at the
-// end it is removed if it is empty. A stream that is something else is never touched.
+// User, port and stream are optional; the default stream is WAYBILL_LIVE. One run at a time uses a
+// stream. NATS needs nats.c (WAYBILL_ENGINES_NATS); without it `live_flaw` reports this. The stream
+// is created if it does not exist. Messages of an earlier run are processed, too. At the end
+// an empty stream is removed. A stream with another purpose is never touched.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_LIVE_ENGINE_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_LIVE_ENGINE_HPP
@@ -39,19 +39,19 @@ namespace autoscaler {
 inline constexpr std::string_view live_forms =
     "sqlite, nats or nats://USER:PASSWORD@HOST:PORT/STREAM";
 
-/// Whether it reads like one of them, and not like a trace. It may still have a flaw.
+/// True if `where` is an engine and not a trace. The address may still be invalid.
 [[nodiscard]] constexpr bool is_live_form(std::string_view where) noexcept
 {
     return where == "sqlite" || where == "nats" || where.starts_with("nats://");
 }
 
-/// As people call it.
+/// The product name, for messages.
 [[nodiscard]] constexpr std::string_view live_name(std::string_view where) noexcept
 {
     return where.starts_with("nats") ? "NATS JetStream" : "SQLite";
 }
 
-/// What is wrong with it, if anything. It is not repeated, as there may be a password in it.
+/// The error in `where`, if any. The text does not repeat it, as it may contain a password.
 [[nodiscard]] std::optional<std::string> live_flaw(std::string_view where);
 
 /// A queue in a file of its own.
@@ -70,12 +70,12 @@ using live_work_queue =
 using live_work_queue = std::variant<std::unique_ptr<sqlite_file>>;
 #endif
 
-/// The queue at an address that a live_engine has told.
+/// The queue at the address of a live_engine.
 [[nodiscard]] live_work_queue live_work(const std::string& address);
 
 class live_engine {
 public:
-    /// Throws a complaint if it is not to be had.
+    /// Throws a complaint if the engine is not available.
     live_engine(const std::string& folder, const std::string& where);
     live_engine(const live_engine&) = delete;
     live_engine& operator=(const live_engine&) = delete;

@@ -29,7 +29,7 @@ namespace autoscaler {
 using std::chrono::milliseconds;
 using steady = std::chrono::steady_clock;
 
-/// What happens in the processes that are started here; and nobody else needs its names.
+/// The code of the child processes. Its names are private to this file.
 namespace live {
 
 namespace {
@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view as_producer = "--live-producer";
 constexpr std::string_view as_worker = "--live-worker";
 
-/// The folder, which is there then.
+/// Creates the folder and returns its name.
 std::string made(const std::string& folder)
 {
     std::error_code e;
@@ -55,11 +55,11 @@ void end_on_request()
     struct sigaction end = {};
     end.sa_handler = [](int) { over = 1; };
     sigaction(SIGTERM, &end, nullptr);
-    // Ctrl-C goes to all processes of a terminal: what it means for us is for the program to say.
+    // Ctrl-C signals all processes of a terminal; the main program decides when a child ends.
     std::signal(SIGINT, SIG_IGN);
 }
 
-/// In pieces, as a signal between a look at `over` and the sleep would else be noticed behind it.
+/// Sleeps in pieces: a signal just before a sleep does not interrupt it.
 void sleep_until(steady::time_point due)
 {
     while (!over && steady::now() < due) {
@@ -69,7 +69,7 @@ void sleep_until(steady::time_point due)
 
 // --- the producer --------------------------------------------------------------------------------
 
-/// In (0, 1], of the same bits everywhere.
+/// In (0, 1], with the same bits on every platform.
 double draw(std::mt19937_64& dice)
 {
     return static_cast<double>((dice() >> 11) + 1) * 0x1p-53;
@@ -106,7 +106,7 @@ void produce(Queue& queue, milliseconds lasting, std::uint64_t seed, const live_
 
 // --- a worker ------------------------------------------------------------------------------------
 
-/// A file that has no name any more, so that nothing is left of it, however its owner ends.
+/// An unlinked file: the system removes it, even if the process is killed.
 class scratch {
 public:
     explicit scratch(std::string path)
@@ -120,7 +120,7 @@ public:
     scratch& operator=(const scratch&) = delete;
     ~scratch() { close(fd_); }
 
-    /// Writes the text so often that it fills the block, syncs, and looks whether it is all there.
+    /// Fills a block of at least 64 KiB with the text, writes it, syncs, and compares the file.
     void keep(std::string_view text)
     {
         std::string block;
@@ -149,7 +149,7 @@ void work(Queue& queue, const std::string& folder, milliseconds each)
     const auto handle = [&](const auto& m) {
         const auto start = steady::now();
         file.keep(m.body);
-        std::this_thread::sleep_until(start + each);  // to its end, also when it is told to stop
+        std::this_thread::sleep_until(start + each);  // finishes even after a stop request
     };
     static_cast<void>(waybill::run_queue(
         queue, handle, {.lock = 10s + 10 * each, .poll_interval = 20ms}, environment()));
@@ -166,7 +166,7 @@ double rate(const char* text) { return static_cast<double>(number(text)) / 1e3; 
 std::string text(double rate) { return fmt::format("{:.0f}", rate * 1e3); }
 std::string text(milliseconds time) { return std::to_string(time.count()); }
 
-/// Told to end, it has so long. Then it is killed.
+/// Waits for a process that was asked to end, and kills it after the deadline.
 int ended(pid_t p, steady::time_point deadline)
 {
     int status = 0;
@@ -177,7 +177,7 @@ int ended(pid_t p, steady::time_point deadline)
     return status;
 }
 
-/// Whether it has gone by itself, and how.
+/// True if the process has ended; its status is in `status`.
 bool gone(pid_t p, int& status) { return support::wait_for(p, &status, WNOHANG) != 0; }
 
 }  // namespace
@@ -261,7 +261,7 @@ void live_queue::stop_worker(live_worker w)
     workers_.erase(found);
     kill(w.pid, SIGTERM);
     const int status = live::ended(w.pid, steady::now() + patience);
-    // It may have been told before it could listen; then it has not begun anything.
+    // SIGTERM before the handler was installed ends a worker that has not taken a message.
     const bool was_stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
     if (!was_stopped && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) ++died_;
 }
@@ -272,7 +272,7 @@ std::vector<live_worker> live_queue::workers()
     return workers_;
 }
 
-/// Looks who has ended by itself.
+/// Removes the processes that have ended on their own.
 void live_queue::reap()
 {
     int status = 0;

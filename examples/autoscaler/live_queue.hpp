@@ -4,7 +4,7 @@
 //
 //     int main(int argc, char** argv)
 //     {
-//         if (const auto code = autoscaler::live_child(argc, argv)) return *code;  // before all
+//         if (const auto code = autoscaler::live_child(argc, argv)) return *code;  // first call
 //         autoscaler::live_queue queue(folder, "nats");      // or SQLite, see live_engine.hpp
 //         queue.start_producer(60s, 7);                      // bursts for a minute, from seed 7
 //         std::vector<autoscaler::live_worker> team{queue.start_worker()};
@@ -15,13 +15,13 @@
 //         }
 //     }
 //
-// Producer and workers are processes of their own: the same program, started again with arguments
-// that only live_child() knows. They share nothing with us but the queue. A worker takes one
-// message at a time, writes its bytes to disk, syncs and reads them back, and then waits until as
-// long has passed as the message is to take, as somebody would who hands it on to something slow.
+// Producer and workers are separate processes: the same program with arguments that live_child()
+// parses. They share only the queue and its folder with it. A worker takes one message at a time,
+// writes its bytes to disk, syncs and reads them back. Then it sleeps until the configured time of
+// a message has passed, as a stand-in for a slow dependency.
 //
-// Whatever happens to us, they do not outlive us: the system kills them when the thread that has
-// started them ends. That must be one thread, and it must live as long as the object.
+// The children never outlive their parent: the system kills them when the thread that started them
+// ends. All must be started by one thread that lives as long as the object.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_LIVE_QUEUE_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_LIVE_QUEUE_HPP
@@ -43,11 +43,11 @@ namespace autoscaler {
 
 using support::complaint;
 
-/// Does what live_queue has started this process for, and says what to exit with. Nothing if it was
-/// started by anybody else.
+/// Runs the child if live_queue has started this process, and returns the exit code. Otherwise
+/// returns nothing.
 [[nodiscard]] std::optional<int> live_child(int argc, char** argv);
 
-/// Quiet and burst take turns; each lasts between half and one and a half times as long as told.
+/// Quiet and burst alternate; each lasts 0.5 to 1.5 times its configured duration.
 struct live_traffic {
     double quiet_rate = 2;  ///< Messages a second, at random times.
     double burst_rate = 40;
@@ -55,7 +55,7 @@ struct live_traffic {
     std::chrono::milliseconds burst{6'000};
 };
 
-/// A worker, as long as it is not stopped.
+/// A worker that has not been stopped.
 struct live_worker {
     pid_t pid = -1;
     friend bool operator==(const live_worker&, const live_worker&) = default;
@@ -63,34 +63,34 @@ struct live_worker {
 
 class live_queue {
 public:
-    /// Opens the queue in that folder, or where live_engine.hpp says, and makes both if need be;
-    /// what an earlier run has left there is still to be done. `work` is how long a message takes.
-    /// Throws a complaint if it cannot.
+    /// Opens the queue in that folder, or at an address of live_engine.hpp. Creates both if they do
+    /// not exist. Messages of an earlier run are processed, too. `work` is the time per message.
+    /// Throws a complaint if the queue is not available.
     explicit live_queue(const std::string& folder, const std::string& where = {},
                         std::chrono::milliseconds work = usual_work);
     live_queue(const live_queue&) = delete;
     live_queue& operator=(const live_queue&) = delete;
-    /// Stops the processes that were started here, and no others.
+    /// Stops the processes of this object.
     ~live_queue();
 
-    /// The traffic of one seed is the same in each run, as far as the machine keeps up.
+    /// One seed gives the same traffic in each run, unless the machine is too slow.
     void start_producer(std::chrono::seconds lasting, std::uint64_t seed,
                         const live_traffic& traffic = {});
-    /// Whether it still sends. Throws a complaint if it has failed.
+    /// True while the producer runs. Throws a complaint if it has failed.
     [[nodiscard]] bool producing();
 
     live_worker start_worker();
-    /// Lets it finish its message and waits until it is gone; after `time_until_dead_letter` it is
-    /// killed, and its message goes to another one later. No matter if it is gone already.
+    /// Lets the worker finish its message and waits until it has ended. After `patience` it is
+    /// killed, and another worker gets its message later. No effect if it has ended already.
     void stop_worker(live_worker w);
-    /// Those that run now. Who has died by itself is no longer among them, and is counted.
+    /// The running workers. Workers that died on their own are counted in died().
     [[nodiscard]] std::vector<live_worker> workers();
     [[nodiscard]] std::uint64_t died() const noexcept { return died_; }
 
-    /// What it is kept in: SQLite, NATS JetStream.
+    /// The product name of the engine: SQLite or NATS JetStream.
     [[nodiscard]] std::string_view engine() const noexcept { return live_name(engine_.address()); }
     [[nodiscard]] engines::depth_reading depth() { return engine_.depth(); }
-    /// Of all runs with this queue together. They throw what the engine throws if it has gone.
+    /// Totals of all runs with this queue. They throw the engine's exceptions if it has failed.
     [[nodiscard]] std::uint64_t sent() { return engine_.sent(); }
     [[nodiscard]] std::uint64_t processed() { return engine_.finished(); }
 
@@ -103,7 +103,7 @@ private:
 
     std::string folder_;
     std::chrono::milliseconds work_;
-    live_engine engine_;  // behind the processes, who still need it when they are told to end
+    live_engine engine_;  // outlives the processes, which use it until they end
     pid_t producer_ = -1;
     bool producer_failed_ = false;
     std::vector<live_worker> workers_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// autoscaler: when do I scale, and why?
+// autoscaler: decides when to scale, and shows the reasons.
 //
 //     rows -> ticks            trace.cpp, ticks.cpp     times of the decisions, and their data
 //     ticks -> decisions       brain.cpp                windows, decide, the state afterwards
@@ -46,12 +46,12 @@ waybill::scaling::policy policy_in(const std::string& path)
     return *std::move(p);
 }
 
-/// What cannot be written, or must not be, is noticed before any work.
+/// Checks all output files before any work.
 void expect_files(const options& o)
 {
     const std::string input = o.input == "-" ? "/dev/stdin" : o.input;
     const std::string queue = o.from.starts_with("sqlite:") ? o.from.substr(7) : std::string();
-    // A queue that is not there yet is unknown; a FIFO would be waited for.
+    // A missing queue is unknown, not an error. Opening a FIFO would block.
     if (std::filesystem::exists(queue)) support::expect_regular(queue, "queue");
     support::expect_file("state", o.state,
                          {{"the trace", input}, {"the policy", o.policy}, {"the queue", queue}});

@@ -15,7 +15,7 @@
 #include "../support/program.hpp"
 #include "live_engine.hpp"
 
-// CMake says where the trace and the policies are; by hand they are looked for where one stands.
+// The folder of the trace and the policies; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_AUTOSCALER_FOLDER
 #define WAYBILL_AUTOSCALER_FOLDER "."
 #endif
@@ -87,7 +87,7 @@ constexpr std::array<std::string_view, 13> with_value = {
     "--from",  "--policy", "--window", "--every", "--for",    "--instances", "--delay",
     "--state", "--json",   "--chart",  "--folder", "--seed", "--tick-pause"};
 
-/// A time of at least so much, and at most a year.
+/// Sets a time in [least, one year].
 std::optional<ending> set_time(duration& to, std::string_view name, const std::string& value,
                                duration least)
 {
@@ -112,7 +112,7 @@ std::optional<ending> set_number(std::optional<std::uint64_t>& to, std::string_v
     return wrong(fmt::format("{} {}: {} is expected", name, value, expected));
 }
 
-/// Sets an option that takes a value; what is wrong with it, if anything.
+/// Sets an option that takes a value; returns the error, if any.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
     if (name == "--from") o.from = value;
@@ -138,7 +138,7 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     return {};
 }
 
-/// What does not go together.
+/// The first conflict between options, if any.
 std::optional<ending> conflict(const options& o)
 {
     const int ways = (o.input.empty() ? 0 : 1) + (o.from.empty() ? 0 : 1) + (o.live ? 1 : 0);

@@ -26,13 +26,13 @@ using waybill::wall_time;
 
 constexpr std::size_t most_resources = 4;
 
-/// A limit that was looked at: its line changes with the number of instances.
+/// The limit of a rule over time: it changes with the number of instances.
 struct limit_line {
     std::string name{};
     const char* colour = svg::red;
     std::vector<svg::point> points{};
 
-    /// Stands until the next one: two points make a step of a dashed line.
+    /// Valid until the next value: a change adds two points for a vertical step.
     void add(wall_time at, double value)
     {
         if (!points.empty() && points.back().value != value) {
@@ -42,7 +42,7 @@ struct limit_line {
     }
 };
 
-/// One resource, decision by decision.
+/// The panels of one resource.
 class drawing {
 public:
     drawing(const history& h, std::string resource, bool alone)
@@ -117,7 +117,7 @@ private:
         l.add(d.what.now, *e.limit);
     }
 
-    /// Marks where something changed; with words where the instances are.
+    /// Marks each command; with text in the panel of instances.
     void add_changes(svg::panel& p, bool in_words) const
     {
         each([&](const decided& d) {
@@ -154,7 +154,7 @@ private:
         return p;
     }
 
-    /// Twice, as one layer is hardly seen.
+    /// Adds the span twice, as a single layer is too pale.
     static void add(svg::panel& p, const svg::span& s)
     {
         p.spans.push_back(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// picture: a run as a chart: what was measured, which limits held, what was decided, and why not.
+// picture: a run as a chart: measurements, limits, decisions, and the reasons of held ones.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_PICTURE_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_PICTURE_HPP

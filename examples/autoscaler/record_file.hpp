@@ -2,8 +2,8 @@
 //
 // record_file: each decision with all its numbers, one JSON object a line.
 //
-// The state says how long the file was when it was kept. Whoever goes on from there cuts off what
-// is behind, so that after any number of kills each decision is in the file exactly once.
+// The state contains the length of the file. A run that continues from the state truncates the file
+// to that length. Each decision is in the file exactly once, after any number of kills.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_RECORD_FILE_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_RECORD_FILE_HPP
@@ -25,8 +25,8 @@ namespace autoscaler {
 
 class record_file {
 public:
-    /// An empty path is no file. Throws a complaint if less is there than was kept, or if it cannot
-    /// be written.
+    /// An empty path means no file. Throws a complaint if the file is shorter than `kept` bytes or
+    /// cannot be written.
     record_file(std::string path, std::uint64_t kept) : path_(std::move(path)), bytes_(kept)
     {
         namespace fs = std::filesystem;

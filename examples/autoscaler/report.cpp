@@ -23,7 +23,7 @@ namespace autoscaler {
 
 namespace {
 
-/// 36.8, unless that would stand otherwise to the limit than the value does.
+/// One digit after the point, unless that changes the result of the comparison with the limit.
 double rounded(const scaling::evidence& e)
 {
     const double x = std::round(*e.value * 10) / 10;
@@ -33,7 +33,7 @@ double rounded(const scaling::evidence& e)
                : *e.value;
 }
 
-/// Whether this row is why.
+/// Whether this row is a reason of the decision.
 bool decides(const scaling::decision& d, const scaling::evidence& e)
 {
     using scaling::role;
@@ -51,7 +51,7 @@ bool decides(const scaling::decision& d, const scaling::evidence& e)
     return e.part == role::down && e.holds == scaling::tribool::no;
 }
 
-/// The same for eyes: without what did not decide, and without digits that nobody reads.
+/// Shortens a decision for a line: only deciding rows, rounded values, whole seconds.
 scaling::decision in_short(scaling::decision d)
 {
     const auto whole = [](waybill::wall_time t) {
@@ -105,7 +105,7 @@ std::string number(double x)
     return s;
 }
 
-/// Mean and highest of at least one sample. The parts of a mean are small enough to be added up.
+/// Mean and highest of at least one sample. Dividing before the sum avoids an overflow.
 std::string figures_of(const std::map<waybill::wall_time, double>& samples)
 {
     double mean = 0;
@@ -117,7 +117,7 @@ std::string figures_of(const std::map<waybill::wall_time, double>& samples)
     return fmt::format("{}, {}", number(mean), number(highest));
 }
 
-/// What became of one resource.
+/// The decisions on one resource, by verdict.
 struct outcome {
     std::uint64_t ups = 0;
     std::uint64_t downs = 0;

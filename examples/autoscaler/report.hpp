@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// report: decisions and what they came to, as lines for people and as JSON.
+// report: decisions and their summary, as text lines and as JSON.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_REPORT_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_REPORT_HPP
@@ -14,11 +14,11 @@
 
 namespace autoscaler {
 
-/// One line without its end, with the comparisons that have decided, or with all of them.
+/// One line without the newline, with the deciding comparisons or, `in_full`, with all of them.
 [[nodiscard]] std::string line_of(const decided& d, bool in_full, bool coloured);
 [[nodiscard]] std::string json_of(const decided& d);
 
-/// A table, one line a resource, and one for each reason why a row was not taken as it was.
+/// A table with a line for each resource, and a line for each reason of a remark on rows.
 [[nodiscard]] std::string summary_of(const history& h, std::span<const tick> ticks, const rules& r);
 
 }  // namespace autoscaler

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// run: the three ways in which autoscaler comes to its samples. Each says what to exit with, and
-// throws a complaint about what the user can do something about.
+// run: the three sources of samples. Each function returns the exit code. Each throws a complaint
+// about an error that the user can correct.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_RUN_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_RUN_HPP

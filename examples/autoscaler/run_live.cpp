@@ -24,17 +24,17 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* resource = "orders";
-/// How long the workers may take for what is left when nothing is sent any more.
+/// The time limit for the remaining messages after the producer has ended.
 constexpr waybill::duration longest_rest = waybill::duration::seconds(30);
 
-/// Those who do the work, and only as they were told.
+/// The workers. Their number changes only by commands.
 class staff {
 public:
     explicit staff(live_queue& q) : queue_(q) {}
 
     [[nodiscard]] std::uint64_t size() { return queue_.workers().size(); }
 
-    /// Does it, and says whether it is done.
+    /// Executes the command, and returns whether it was done.
     bool follow(const scaling::command& c)
     {
         if (scaling::admit(c, last_, size()) != scaling::admission::fresh) return false;
@@ -54,7 +54,7 @@ private:
     std::uint64_t last_ = 0;
 };
 
-/// What the run has cost, and what it was good for.
+/// Cost and benefit of the run: worker seconds and the highest age of a message in seconds.
 struct tally {
     double worker_seconds = 0;
     double seconds = 0;
@@ -75,7 +75,7 @@ struct tally {
     }
 };
 
-/// What was sent is done or still there.
+/// Checks that each sent message was processed or is still in the queue.
 std::string conservation(live_queue& q, std::vector<std::string>& flaws)
 {
     const engines::depth_reading d = q.depth();
@@ -113,7 +113,7 @@ int run_live(const options& o, rules r)
         queue.start_producer(std::chrono::ceil<std::chrono::seconds>(
                                  static_cast<std::chrono::nanoseconds>(o.lasting)),
                              o.seed, {.quiet = 6s, .burst = 5s});
-        std::optional<waybill::steady_time> quiet;  // since nothing is sent any more
+        std::optional<waybill::steady_time> quiet;  // since the producer has ended
         for (waybill::steady_time due = steady_now(); !is_over();) {
             sleep_until(due);
             if (is_over()) break;

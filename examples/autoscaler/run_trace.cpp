@@ -31,7 +31,7 @@ void expect_metrics(const options& o, const schedule& s, const rules& r)
     }
 }
 
-/// What was kept must have been made of the beginning of this trace.
+/// The stored state. Throws a complaint unless it was made from the beginning of this trace.
 stored last_time(const options& o, const schedule& s, const rules& r)
 {
     if (o.state.empty()) return {};

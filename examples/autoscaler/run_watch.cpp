@@ -16,7 +16,7 @@ namespace autoscaler {
 
 namespace {
 
-/// The name as a resource: one line, and of use in JSON.
+/// The name as a resource: one line of valid UTF-8, as JSON requires.
 std::string resource_of(std::string name)
 {
     if (!waybill::is_utf8(name)) name = "queue";
@@ -49,7 +49,7 @@ int run_watch(const options& o, rules r)
         sleep_until(due);
         if (is_over()) break;
         s.turn(s.rows_of(resource, queue->read()), {});
-        // A question that took long makes no others in a row.
+        // After a slow read, missed times are skipped.
         while (due <= steady_now()) due = due + o.every;
     } while (!is_time_up());
     return s.end({}, {});

@@ -60,7 +60,7 @@ std::vector<row> session::rows_of(const std::string& resource, const engines::de
 const std::vector<decided>& session::turn(std::vector<row> rows, std::vector<head_count> counted)
 {
     forget_the_oldest();
-    // The clock of the system may be set back; what has been decided stays in the past.
+    // If the system clock was set back, a decision has the time of the previous one.
     waybill::wall_time at = now();
     if (kept_.known.now) at = std::max(at, *kept_.known.now);
     rows_.push_back(std::move(rows));
@@ -121,7 +121,7 @@ waybill::steady_time steady_now() { return std::chrono::steady_clock::now(); }
 
 void sleep_until(waybill::steady_time due)
 {
-    // In pieces, as a signal just before a sleep would not end it.
+    // Sleeps in pieces: a signal just before a sleep does not interrupt it.
     while (!is_over() && steady_now() < due) {
         const waybill::duration left = due - steady_now();
         const waybill::duration piece = std::min(left, waybill::duration::milliseconds(50));

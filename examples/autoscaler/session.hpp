@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// session: decisions as time goes by, for samples that are taken now and not read from a file.
+// session: decisions in real time, for samples of a running queue.
 //
-//     session s(o, rules);                       // goes on from --state, if there is one
+//     session s(o, rules);                       // continues from --state, if given
 //     for (const decided& d : s.turn(rows, {})) follow(d);
 //     s.answer({"orders", id, true, now});       // counts from the next turn on
 //     return s.end(flaws, remarks);
 //
-// The last ten thousand turns at least are kept for the checks and the chart at the end; an
-// autoscaler that runs for a year does not grow.
+// At least the last ten thousand turns are kept for the checks and the chart at the end. The memory
+// is bounded for a run of any length.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_SESSION_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_SESSION_HPP
@@ -38,16 +38,16 @@ public:
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
-    /// What a queue said as rows of a resource, as of now. What is unknown is no row: it is said
-    /// beside the result, the first time and when it is over.
+    /// The depth of a queue as rows of a resource, with the current time. An unknown depth has no
+    /// rows. The first unknown depth and the first known one after it are reported on stderr.
     [[nodiscard]] std::vector<row> rows_of(const std::string& resource,
                                            const engines::depth_reading& d);
 
-    /// Decides now.
+    /// Decides at the current time.
     const std::vector<decided>& turn(std::vector<row> rows, std::vector<head_count> counted);
     void answer(autoscaler::answer a) { answers_.push_back(std::move(a)); }
 
-    /// Prints, checks and draws. What to exit with.
+    /// Prints, checks and draws. Returns the exit code.
     [[nodiscard]] int end(std::vector<std::string> flaws, std::string remarks);
 
     [[nodiscard]] static waybill::wall_time now();  ///< In whole milliseconds.
@@ -59,8 +59,8 @@ private:
     const rules& r_;
     stored kept_{};
     record_file records_;
-    memory start_{};   // before the first tick that is kept
-    memory middle_{};  // in the middle of them
+    memory start_{};   // the state before the first tick that is kept
+    memory middle_{};  // the state in the middle of the kept ticks
     std::deque<std::vector<row>> rows_{};
     std::vector<tick> ticks_{};
     std::vector<std::vector<decided>> made_{};
@@ -69,12 +69,12 @@ private:
     bool was_unknown_ = false;
 };
 
-/// Whether somebody wants us to end, as by Ctrl-C. To be heard, ask for it first.
+/// Installs handlers of the signals that end the program, such as Ctrl-C. is_over() needs them.
 void end_on_request();
 [[nodiscard]] bool is_over();
-/// The signal that asked for the end; 0 while none has.
+/// The last such signal, or 0.
 [[nodiscard]] int ending_signal();
-/// Until then, or until somebody wants us to end.
+/// Sleeps until `due` or such a signal.
 void sleep_until(waybill::steady_time due);
 [[nodiscard]] waybill::steady_time steady_now();
 

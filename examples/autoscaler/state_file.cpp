@@ -35,7 +35,7 @@ namespace {
 constexpr std::string_view what_it_is = "waybill-autoscaler ";
 constexpr std::uint64_t version = 1;
 
-/// A window as it is in the file.
+/// The form of a window in the file.
 struct stored_window {
     key of{};
     std::string samples{};
@@ -80,7 +80,7 @@ json_place inside(const json_place& at, const json& value, const std::string& na
 
 }  // namespace
 
-// Found by json_fields, as they stand where the types do.
+// Found by json_fields through argument-dependent lookup, as they are in the types' namespace.
 
 static void read_value(const json_place& at, under_way& into)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// state_file: what is known from one decision to the next, in a file that is whole at any moment.
+// state_file: the state between two decisions, in a file that is complete at any moment.
 //
-//     waybill-autoscaler 1 5a1f0c6be3d97a42     what it is, its version, the mark of the rest
+//     waybill-autoscaler 1 5a1f0c6be3d97a42     format, version, hash of the rest
 //     {"source": "trace.csv", ...}              one line of JSON
 //
-// It is written beside itself and renamed, so whoever is killed leaves the last one or the next. A
-// file that is cut off, has a bit flipped, is of a later version, or was made of other measurements
-// or with other settings, is refused and stays as it is.
+// A new version is written to a second file, which is then renamed. So a kill leaves the old or the
+// new version. A file is refused and not changed if it is truncated, damaged or of a later version.
+// The same holds for other measurements or other settings.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_STATE_FILE_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_STATE_FILE_HPP
@@ -23,18 +23,18 @@ namespace autoscaler {
 
 struct stored {
     memory known{};
-    std::uint64_t record_bytes = 0;  ///< So long were the records by then: see record_file.hpp.
+    std::uint64_t record_bytes = 0;  ///< The length of the records: see record_file.hpp.
 };
 
-/// How decisions are made, in short: what was kept with other settings is of no use.
+/// The settings as a short text. A state with other settings is refused.
 [[nodiscard]] std::string settings_of(const rules& r);
 
 [[nodiscard]] std::string text_of(const stored& s, const rules& r);
 
-/// The opposite. Throws a complaint that says what is wrong with the text.
+/// The inverse of text_of. Throws a complaint that describes the error in the text.
 [[nodiscard]] stored stored_in(std::string_view text, const rules& r);
 
-/// Nothing if there is no such file. Throws a complaint that names it.
+/// Returns nothing if there is no such file. Throws a complaint that names the file.
 [[nodiscard]] std::optional<stored> read_state(const std::string& path, const rules& r);
 
 /// Replaces the file. With `durable`, it is on the disk afterwards.

@@ -25,7 +25,7 @@ class planner {
 public:
     planner(schedule& to, waybill::duration every) : to_(to), every_(every) {}
 
-    /// The rows that stay are moved to the front, so that ticks can view them in one piece.
+    /// Accepted rows are moved to the front, so that the rows of a tick are contiguous.
     void take(row r)
     {
         const bool leaps = kept_ == 0 || r.at - latest_ > longest_gap;
@@ -61,7 +61,7 @@ private:
         doubtful_.reset();
     }
 
-    /// `to_.rows` has room for it: a row is only ever moved forward.
+    /// `to_.rows` has a free place for it: rows only move to lower indices.
     void keep(row r)
     {
         if (kept_ == 0) {

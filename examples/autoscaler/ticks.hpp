@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// ticks: when is decided, and on which rows.
+// ticks: the times of the decisions, and the rows of each.
 //
-// A trace is taken as it would have come: row by row, in the order of the file. The clock is at the
-// latest time that a row had; a decision falls due at each whole multiple of `every`, and is made
-// as soon as a row is later than that. So what follows in the file changes no earlier decision, and
-// a trace that is being written can be read again and again.
+// A trace is read row by row, in the order of the file. The clock equals the latest time of all
+// rows so far. A decision is due at each whole multiple of `every`, and is made once a row is
+// later. Later rows of the file change no earlier decision. So a trace can be read repeatedly
+// while it grows.
 //
-//   1. a row that comes late goes to the next decision, and the window finds its place in time;
-//   2. one row that is more than `longest_gap` ahead is not believed, and neither is the first, or
-//      a single wrong clock would make all others too old. Two that agree are;
-//   3. in a longer gap no more decisions are made than in `longest_gap`: all would be the same.
+//   1. a late row belongs to the next decision, and the window inserts it at its own time;
+//   2. the first row, and a row more than `longest_gap` ahead, count only if the next row agrees.
+//      Otherwise a single wrong clock would make all other rows too old;
+//   3. a longer gap has at most as many decisions as `longest_gap`: further ones would be equal.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_TICKS_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_TICKS_HPP
@@ -29,7 +29,7 @@ namespace autoscaler {
 
 inline constexpr waybill::duration longest_gap = waybill::duration::seconds(3'600);
 
-/// What somebody has to say of the last command for a resource.
+/// The result of the last command for a resource.
 struct answer {
     std::string resource{};
     std::uint64_t id = 0;
@@ -37,40 +37,40 @@ struct answer {
     waybill::wall_time at{};
 };
 
-/// So many instances were counted.
+/// The counted number of instances.
 struct head_count {
     std::string resource{};
     std::uint64_t instances = 0;
 };
 
-/// A time to decide, and what has come since the last one.
+/// The time of a decision, and the input since the last one.
 struct tick {
     waybill::wall_time now{};
     std::span<const row> rows{};
     std::vector<answer> answers{};
     std::vector<head_count> counted{};
-    std::uint64_t skipped = 0;  ///< So many times before it nothing was decided, as nothing came.
-    std::uint64_t mark = 0;     ///< Of all rows and times so far: another trace has another.
+    std::uint64_t skipped = 0;  ///< Decisions left out before it, in a gap without rows.
+    std::uint64_t mark = 0;     ///< A hash of all rows and times so far. It identifies the trace.
 };
 
 struct schedule {
-    std::vector<row> rows{};  ///< What the ticks view.
+    std::vector<row> rows{};  ///< The ticks view these.
     std::vector<tick> ticks{};
-    std::uint64_t waiting = 0;  ///< Rows behind the last tick; it takes a later one for the next.
+    std::uint64_t waiting = 0;  ///< Rows after the last tick; the next tick needs a later row.
     rejections rejected_rows{};
 };
 
-/// Of all rows of a trace.
+/// The schedule of all rows of a trace.
 [[nodiscard]] schedule schedule_of(trace t, waybill::duration every);
 
-/// One more text in a mark (FNV-1a, 64 bits).
+/// The mark with one more text (FNV-1a, 64 bits).
 [[nodiscard]] constexpr std::uint64_t marked(std::uint64_t mark, std::string_view text) noexcept
 {
     for (const char c : text) {
         mark ^= static_cast<unsigned char>(c);
         mark *= 0x100000001b3ULL;
     }
-    return (mark ^ 0xffU) * 0x100000001b3ULL;  // where one text ends and the next begins
+    return (mark ^ 0xffU) * 0x100000001b3ULL;  // the end of a text
 }
 inline constexpr std::uint64_t first_mark = 0xcbf29ce484222325ULL;
 

@@ -59,7 +59,7 @@ double finite(double x)
     return x;
 }
 
-/// A decimal number. What strtod knows beyond those, as hexadecimal ones, is none here.
+/// A decimal number. Other forms of strtod, such as hexadecimal, are refused.
 double value_in(const std::string& text)
 {
     const bool decimal = !text.empty() && text.find_first_not_of("+-.0123456789eE") == text.npos;
@@ -118,7 +118,7 @@ std::vector<std::string> fields_of(std::string_view line)
 
 class csv {
 public:
-    /// From the heading.
+    /// Reads the heading.
     csv(const std::string& path, std::string_view heading, std::uint64_t number)
     {
         const auto wrong = [&](std::string_view what) {
@@ -185,8 +185,8 @@ const std::string& text_of(const json& object, std::string_view name)
     return f.get_ref<const std::string&>();
 }
 
-/// A NaN is no JSON, nor is a number beyond all bounds; the field is the last one that was begun.
-/// Of a field that is there twice only one could be kept.
+/// NaN and a number out of range are invalid JSON. The error names the last field that was begun.
+/// A duplicate field is an error, as only one of the values could be kept.
 json parsed(std::string_view line)
 {
     std::string last;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// trace: measurements of resources over time, as rows, and what was no row.
+// trace: measurements of resources over time, as rows, and the rejected rows.
 //
 //     time,resource,metric,value,instances                    CSV, columns in any order, or
 //     {"time": "...", "resource": "orders", "metric": "backlog", "value": 12}     one JSON a line
 //
-// `instances` may be missing, as a column or now and then. A row that cannot be understood is
-// counted by reason and field, the first of each is named by its line, and it is in no figure.
+// `instances` is optional, as a column and in each row. An invalid row is ignored. Invalid rows are
+// counted by reason and field, with the line of the first one.
 
 #ifndef WAYBILL_EXAMPLES_AUTOSCALER_TRACE_HPP
 #define WAYBILL_EXAMPLES_AUTOSCALER_TRACE_HPP
@@ -32,7 +32,7 @@ struct row {
     friend bool operator==(const row&, const row&) = default;
 };
 
-/// Rows that were not taken for one reason.
+/// Rows that were rejected for one reason.
 struct rejected {
     std::uint64_t rows = 0;
     std::uint64_t first = 0;  ///< The line of the first of them.
@@ -53,8 +53,8 @@ struct trace {
     rejections rejected_rows{};
 };
 
-/// Of a file, or of the standard input if it is "-". Throws a complaint if it cannot be read, or
-/// has no row.
+/// Reads a file, or the standard input if the path is "-". Throws a complaint if it cannot be read
+/// or has no row.
 [[nodiscard]] trace read_trace(const std::string& path);
 
 }  // namespace autoscaler
