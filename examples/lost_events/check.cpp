@@ -15,7 +15,7 @@ namespace {
 
 using support::grouped;
 
-/// How far a sum of weights may be off, where so many events really were.
+/// The accepted error of a sum of weights for a known number of events.
 double allowed(const measured& m, double events, double one_in)
 {
     const double n = m.points == 0
@@ -35,7 +35,7 @@ std::string difference(double d)
 verdict check(const telemetry& t, const std::vector<counted_minute>& truth)
 {
     verdict v;
-    // Minutes need not begin with a full one, but they all begin alike.
+    // Minutes may begin at any second, but all at the same one.
     waybill::bins<measured> minutes(waybill::duration::seconds(60), truth.front().from);
     for (const row& r : t.rows) minutes.add(r.at, r.value, r.weight);
     measured all = measured::identity();

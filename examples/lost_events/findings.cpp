@@ -16,13 +16,13 @@ namespace lost_events {
 
 namespace {
 
-constexpr double noteworthy = 0.1;          // of what there was before
-constexpr double other_share = 0.3;         // of the binary logarithm of weights: a fifth, about
+constexpr double noteworthy = 0.1;          // relative to the rate before
+constexpr double other_share = 0.3;         // difference of log2 of the weights: about a fifth
 constexpr std::size_t shortest_phase = 20;  // rows
 constexpr std::size_t fewest_rows = 10;
-constexpr std::size_t most_bins = 65'536;   // so many are compared with each other
+constexpr std::size_t most_bins = 65'536;   // limit of compared bins
 
-/// Without a sign 64 bits hold what lies between any two times; a duration would saturate.
+/// The difference of any two times fits unsigned 64 bits; a duration would saturate.
 double seconds_between(waybill::wall_time from, waybill::wall_time until)
 {
     const auto ns = [](waybill::wall_time t) {
@@ -32,7 +32,7 @@ double seconds_between(waybill::wall_time from, waybill::wall_time until)
     return static_cast<double>(ns(until) - ns(from)) / 1e9;
 }
 
-/// Sums of numbers and of their squares up to each, so that parts are compared in no time.
+/// Running sums of numbers and of their squares: mean and spread of a part take constant time.
 class prefix_sums {
 public:
     void add(double x)
@@ -45,13 +45,14 @@ public:
     {
         return (sums_[last] - sums_[first]) / static_cast<double>(last - first);
     }
-    /// Of the squared distances from the mean.
+    /// The sum of the squared distances from the mean.
     [[nodiscard]] double spread(std::size_t first, std::size_t last) const
     {
         const double n = static_cast<double>(last - first);
         return std::max(0.0, squares_[last] - squares_[first] - n * square(mean(first, last)));
     }
-    /// Where two parts, each of at least so many, differ most for their sizes.
+    /// The cut with the largest weighted difference of the means. Each part has at least `least`
+    /// numbers.
     [[nodiscard]] std::optional<std::size_t> cut(std::size_t first, std::size_t last,
                                                  std::size_t least) const
     {
@@ -76,7 +77,7 @@ private:
     std::vector<double> squares_{0};
 };
 
-/// Parts rows where their weights change, and each part again.
+/// Splits rows at the largest change of their weights, and then each part.
 void part(const prefix_sums& logs, std::size_t first, std::size_t last,
           std::vector<std::size_t>& cuts, int depth = 12)
 {
@@ -115,7 +116,7 @@ std::vector<phase> phases_of(const std::vector<row>& rows)
     return found;
 }
 
-/// Which phase is the first behind the largest change.
+/// The index of the first phase after the largest change.
 std::optional<std::size_t> largest_change(const std::vector<phase>& phases)
 {
     std::optional<std::size_t> best;
@@ -132,8 +133,8 @@ std::optional<std::size_t> largest_change(const std::vector<phase>& phases)
 
 double change(double before, double after) { return before > 0 ? after / before - 1 : 0; }
 
-/// A lasting change of the events a second, by bins. The first and the last bin count by the part
-/// of them in which there are rows.
+/// A lasting change of the events per second, by bins. Of the first and the last bin only the part
+/// with rows counts.
 std::optional<shift> traffic_of(const std::vector<row>& rows, const binned_rows& bins)
 {
     struct part_of_time {
@@ -315,7 +316,7 @@ std::string sentence(const findings& f)
     else if (same_way) said += ", the events by " + percent(f.event_change);
     else said += ", while the events " + fell(f.event_change);
 
-    // A change of the traffic at the same moment is in these figures; another one is told apart.
+    // These figures contain a change of the traffic at the same time, but not one at another time.
     const std::string apart =
         f.apart ? fmt::format("from {} on there really were {} {}", at(f.traffic->at),
                               percent(f.traffic->change()), fewer(f.traffic->change()))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// findings: what happened to the events, and what only happened to their telemetry.
+// findings: changes of the events, separate from changes of their sampling.
 //
-// Two questions are asked apart. Did the share that is recorded change? The weights say so: they
-// are no estimate, and where they change, rows are parted into phases. Did the number of events
-// change for good? That is asked of the weighted sums by bin, and a change has to be more than a
-// tenth, more than chance makes, and more than twice of what bins differ anyway.
+// Two changes are found separately. A change of the recorded share follows from the weights, which
+// are exact; it splits the rows into phases. A lasting change of the number of events follows from
+// the weighted sums by bin. It must exceed a tenth, four standard deviations of the sampling error,
+// and twice the usual difference of bins.
 
 #ifndef WAYBILL_EXAMPLES_LOST_EVENTS_FINDINGS_HPP
 #define WAYBILL_EXAMPLES_LOST_EVENTS_FINDINGS_HPP
@@ -23,8 +23,8 @@
 
 namespace lost_events {
 
-/// What chance makes of a sum of weights, as a variance. Whoever writes one event in w, at random,
-/// misses the number of them by sqrt(w (w - 1)) for each row that he writes; by nothing if w is 1.
+/// The variance of a sum of weights through random sampling. A row of weight w adds w (w - 1), the
+/// square of its standard error; 0 if w is 1.
 template <class V>
 struct chance {
     double variance_of_weights = 0;
@@ -43,15 +43,15 @@ struct chance {
     friend bool operator==(const chance&, const chance&) = default;
 };
 
-/// What is asked of the rows of a bin: the library's parts, and one of our own.
+/// The measures of a bin: those of the library, and `chance`.
 using measured =
     waybill::measures<double, waybill::weighted_count, waybill::summed, waybill::extremes, chance>;
 using binned_rows = waybill::bins<measured>;
 
-/// Standard deviations within which chance is believed.
+/// The number of standard deviations up to which a difference counts as chance.
 inline constexpr double believed = 4;
 
-/// A time in which about the same share was recorded.
+/// A time with about the same recorded share.
 struct phase {
     waybill::wall_time from{};
     waybill::wall_time until{};
@@ -59,10 +59,10 @@ struct phase {
     bool even = true;  ///< All rows have one weight.
 
     [[nodiscard]] double seconds() const;
-    [[nodiscard]] double one_in() const;  ///< So many events a row.
+    [[nodiscard]] double one_in() const;  ///< The events per row.
 };
 
-/// Events a second before and after a moment, for as long as each was the same.
+/// The events per second before and after a change.
 struct shift {
     waybill::wall_time at{};
     double before = 0;
@@ -72,40 +72,40 @@ struct shift {
 
 struct findings {
     std::size_t rows = 0;
-    waybill::duration width{};  ///< Of the bins.
+    waybill::duration width{};  ///< The width of the bins.
     std::vector<phase> phases{};
     /// The first phase after the largest change of the share, if there is more than one.
     std::optional<std::size_t> sampled{};
-    double raw_change = 0;     ///< Of rows a second from the phase before to this one.
-    double event_change = 0;   ///< Of the events that they stand for.
-    double event_doubt = 0;    ///< What chance may make of that.
+    double raw_change = 0;     ///< Of the rows per second, from the phase before `sampled` to it.
+    double event_change = 0;   ///< Of the events per second, likewise.
+    double event_doubt = 0;    ///< The possible error of `event_change` through sampling.
     std::optional<shift> traffic{};  ///< A lasting change of the number of events.
-    bool apart = false;              ///< It was at another time than that of the share.
+    bool apart = false;              ///< `traffic` changed at another time than the share.
 
-    /// More, or less, than chance and everyday life explain, at the change of the share.
+    /// The events changed with the share, by more than chance and usual variation.
     [[nodiscard]] bool events_changed() const;
-    /// Whether a time of day alone would not say which one.
+    /// Whether a time of day without a date is ambiguous.
     [[nodiscard]] bool needs_dates() const;
 };
 
 [[nodiscard]] findings find(const std::vector<row>& rows, const binned_rows& bins);
 
-/// One plain sentence.
+/// The result as one sentence.
 [[nodiscard]] std::string sentence(const findings& f);
 
-/// The figures behind it, in a line; none where the share did not change.
+/// The figures of that sentence, in one line; empty if the share did not change.
 [[nodiscard]] std::string evidence(const findings& f);
 
-/// "one event in 5", with a decimal where it is not the same for all rows.
+/// "one event in 5"; with a decimal if the rows have different weights.
 [[nodiscard]] std::string share_of(const phase& p);
 
-/// "10:07", "10:07:30"; with the date in front, and with seconds though they are 0, by request.
+/// "10:07", "10:07:30"; on request with the date before it, and with seconds that are 0.
 [[nodiscard]] std::string moment(waybill::wall_time t, bool with_date, bool with_seconds = false);
 
-/// The same in a sentence: where days are told apart, a midnight is the date alone.
+/// The same for a sentence: with dates, a midnight is the date alone.
 [[nodiscard]] std::string when(waybill::wall_time t, bool with_date);
 
-/// "1min", "1d": as the library writes it, and days where they are whole.
+/// "1min", "1d": as the library writes it, but whole days as days.
 [[nodiscard]] std::string span_text(waybill::duration d);
 
 }  // namespace lost_events

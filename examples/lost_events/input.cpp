@@ -32,7 +32,7 @@ using support::is_blank;
 using support::line_source;
 using support::longest_line;
 
-/// The field under the first of its names that is there. Other services call them otherwise.
+/// The field under the first name that exists. The names differ between services.
 struct field {
     std::string_view name{};
     const json* value = nullptr;
@@ -61,7 +61,7 @@ const std::string& operation_of(const json& object)
     return f.value->get_ref<const std::string&>();
 }
 
-/// Empty if the row has no duration, as a custom event.
+/// Empty if the row has no duration, such as a custom event.
 std::optional<double> duration_of(const json& object)
 {
     constexpr const char* names[]{"duration_ms", "duration", "DurationMs"};
@@ -81,7 +81,7 @@ std::optional<double> duration_of(const json& object)
 std::uint32_t number_in(const field& f)
 {
     if (!f.value->is_number()) throw in_field(f.name, "is no number");
-    const double n = f.value->get<double>();  // exact as far as it is accepted
+    const double n = f.value->get<double>();  // exact for all accepted values
     if (n == 0) throw in_field(f.name, "is 0: a row stands for itself at least");
     if (n < 0) throw in_field(f.name, "is negative");
     if (!(n <= UINT32_MAX)) throw in_field(f.name, "is more than 4,294,967,295");
@@ -90,7 +90,7 @@ std::uint32_t number_in(const field& f)
     return whole;
 }
 
-/// The item count, times the row's own count if it has one: in the row, or in its measurements.
+/// The item count, times the row's own count if present: in the row, or in its measurements.
 std::uint32_t weight_of(const json& object, const std::string& count_field)
 {
     const std::uint64_t items = number_in(find(object, {"item_count", "itemCount", "ItemCount"}));
@@ -110,7 +110,7 @@ std::uint32_t weight_of(const json& object, const std::string& count_field)
     return static_cast<std::uint32_t>(items * count);
 }
 
-/// A NaN is no JSON, nor is a number beyond all bounds; the field is the last one that was begun.
+/// NaN and a number out of range are invalid JSON. The error names the last field that was begun.
 json parsed(const std::string& line)
 {
     std::string last;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// input: telemetry as rows, and what was no row.
+// input: telemetry as rows, and the rejected lines.
 //
-// A row that cannot be understood is counted by reason and field, and the first of each is named
-// by its line: it is in no figure, and the report says so. Rows may come in any order. Of rows that
-// are the same in every field one is kept, since telemetry is sent again when an answer is missing;
-// who knows better says so.
+// An invalid row is in no figure. Invalid rows are counted by reason and field, with the line of
+// the first one, and reported. Rows may be in any order. Of rows with equal fields only one is
+// kept, since telemetry is sent again when a reply is missing; `keep_duplicates` changes this.
 
 #ifndef WAYBILL_EXAMPLES_LOST_EVENTS_INPUT_HPP
 #define WAYBILL_EXAMPLES_LOST_EVENTS_INPUT_HPP
@@ -21,8 +20,8 @@
 
 namespace lost_events {
 
-/// One that was recorded, standing for `weight` that happened. The value is the duration in
-/// milliseconds; 0 if the row has none.
+/// A recorded event that represents `weight` events. The value is the duration in milliseconds; 0
+/// if the row has none.
 struct row : waybill::weighted_sample<double> {
     std::uint32_t operation = 0;
     bool timed = true;  ///< The row has a duration.
@@ -38,7 +37,7 @@ struct row : waybill::weighted_sample<double> {
     friend bool operator==(const row&, const row&) = default;
 };
 
-/// Lines that were not taken for one reason.
+/// Lines that were rejected for one reason.
 struct rejected {
     std::uint64_t lines = 0;
     std::uint64_t first = 0;
@@ -46,12 +45,12 @@ struct rejected {
 
 struct telemetry {
     std::string name{};
-    std::vector<row> rows{};  ///< In the order of their times.
+    std::vector<row> rows{};  ///< Ordered by time.
     std::vector<std::string> operations{};
     std::map<std::string, rejected> rejections{};
-    std::uint64_t late = 0;        ///< Came behind a later one.
-    std::uint64_t duplicates = 0;  ///< Not taken: the same row was there already.
-    std::uint64_t others = 0;      ///< Not taken: their operation was not asked for.
+    std::uint64_t late = 0;        ///< Rows after a row with a later time.
+    std::uint64_t duplicates = 0;  ///< Ignored rows that equal another one.
+    std::uint64_t others = 0;      ///< Ignored rows of an operation that is not selected.
 
     [[nodiscard]] std::uint64_t rejected_lines() const
     {
@@ -61,25 +60,25 @@ struct telemetry {
     }
 };
 
-/// Which rows to read, and how.
+/// The options of reading rows.
 struct selection {
     bool keep_duplicates = false;
-    std::string operation{};  ///< Only rows of this operation, unless empty.
-    /// A number of each row by which its item count is multiplied, unless empty.
+    std::string operation{};  ///< If not empty, only rows of this operation are read.
+    /// If not empty, the field of a row by which its item count is multiplied.
     std::string count_field{};
 };
 
-/// Of a file, or of the standard input if it is "-". Throws a complaint if it cannot be read.
+/// Reads a file, or the standard input if the path is "-". Throws a complaint if it cannot be read.
 [[nodiscard]] telemetry read_telemetry(const std::string& path, const selection& s);
 
-/// What somebody counted who did not sample.
+/// An exact count of the events of one minute, without sampling.
 struct counted_minute {
     waybill::wall_time from{};
     std::uint64_t events = 0;
 };
 
-/// Lines `time,events`, of which each counts one minute. Throws a complaint that names line and
-/// field: what is checked against must not have a flaw itself.
+/// Reads lines `time,events`, one for each minute. Throws a complaint with line and field for any
+/// invalid line.
 [[nodiscard]] std::vector<counted_minute> read_truth(const std::string& path);
 
 }  // namespace lost_events

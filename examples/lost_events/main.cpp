@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// lost_events: did we lose events, or did we sample them?
+// lost_events: distinguishes lost events from sampled ones.
 //
 //     lines -> rows                  input.cpp      counts and names lines that are no rows
 //     rows and events by bin         tables.cpp     bins, quantiles, a sliding window
 //     changes as sentences           findings.cpp   phases of sampling, changes of the traffic
-//     the same as a picture          picture.cpp
+//     the same as a chart            picture.cpp
 //     independent check              check.cpp      against a count of all events
 //
-// The row of a sampled event contains the number of events that it stands for. A count of rows drops
-// when sampling begins; a sum of weights does not.
+// The row of a sampled event contains the number of events that it represents. A count of rows
+// drops when sampling begins; a sum of weights does not.
 
 #include <cstdint>
 #include <cstdio>
@@ -36,7 +36,7 @@ using namespace lost_events;
 using support::complaint;
 using waybill::duration;
 
-/// Days where there are three of them, else the widest that makes ten bins or more.
+/// Days if the rows span at least three. Otherwise the widest width with at least ten bins.
 duration width_for(const telemetry& t)
 {
     constexpr duration day = duration::seconds(86'400);
@@ -48,8 +48,7 @@ duration width_for(const telemetry& t)
     return duration::seconds(1);
 }
 
-/// Of what stands for a week or several, the first is a Monday; everything else begins with the
-/// first of January 1970, and so with a midnight.
+/// Bins of whole weeks begin on a Monday. All others are aligned to 1970-01-01, and so to midnight.
 waybill::wall_time origin_for(duration width)
 {
     constexpr std::int64_t day = 86'400'000'000'000;

@@ -11,7 +11,7 @@
 
 #include "../support/program.hpp"
 
-// CMake says where the recording is; by hand it is looked for where one stands.
+// The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_LOST_EVENTS_FOLDER
 #define WAYBILL_LOST_EVENTS_FOLDER "."
 #endif
@@ -50,7 +50,7 @@ ending wrong(std::string text)
     return {2, std::move(text) + "\nlost_events --help tells what there is."};
 }
 
-/// As the library reads durations, and days.
+/// A duration in the form of the library, or in days.
 std::optional<waybill::duration> width_in(const std::string& text)
 {
     if (!text.ends_with('d')) return waybill::parse_duration(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// options: what lost_events was asked for.
+// options: the command line of lost_events.
 
 #ifndef WAYBILL_EXAMPLES_LOST_EVENTS_OPTIONS_HPP
 #define WAYBILL_EXAMPLES_LOST_EVENTS_OPTIONS_HPP
@@ -17,15 +17,15 @@ namespace lost_events {
 
 struct options {
     std::string input{};
-    std::string truth{};  ///< Empty: there is nothing to check against.
-    std::string chart{};  ///< Empty: none is drawn.
+    std::string truth{};  ///< A file of exact counts. Empty: no check.
+    std::string chart{};  ///< Empty: no chart.
     std::optional<waybill::duration> bin{};
-    std::optional<waybill::duration> last{};  ///< Only so much before the end of the input.
+    std::optional<waybill::duration> last{};  ///< If set, only the last part of the input.
     bool weekdays = false;
     selection select{};
 };
 
-/// Instead of work: what to say, and the exit code.
+/// The text and the exit code if the program is to end at once.
 struct ending {
     int code = 0;
     std::string text{};

@@ -16,7 +16,7 @@ namespace {
 
 namespace svg = support::svg;
 
-/// A step for each bin, down to 0 where there is none.
+/// A step for each bin; 0 for an empty one.
 template <class Of>
 std::vector<svg::point> steps(const binned_rows& bins, Of of)
 {
@@ -31,7 +31,7 @@ std::vector<svg::point> steps(const binned_rows& bins, Of of)
     return points;
 }
 
-/// What chance may have made of the sums.
+/// The possible error of the sums through sampling.
 std::vector<svg::range> doubts(const binned_rows& bins)
 {
     std::vector<svg::range> ranges;
@@ -47,8 +47,8 @@ std::vector<svg::range> doubts(const binned_rows& bins)
     return ranges;
 }
 
-/// The share that was recorded, by a window that slides over the rows. It is shorter than a bin, so
-/// that a change looks as sudden as it is.
+/// The recorded share, from a sliding window over the rows. The window is shorter than a bin, so
+/// that a sudden change looks sudden.
 std::vector<svg::point> shares(const telemetry& t, const binned_rows& bins)
 {
     constexpr int looks = 480;
@@ -59,7 +59,7 @@ std::vector<svg::point> shares(const telemetry& t, const binned_rows& bins)
     const waybill::wall_time last = t.rows.back().at;
     std::size_t n = 0;
     for (int look = 0; look <= looks; ++look) {
-        // Each end by itself: what lies between them may be more than a duration holds.
+        // Scales both ends: a duration may not hold their difference.
         const double part = look / double(looks);
         const waybill::wall_time now =
             look == looks ? last

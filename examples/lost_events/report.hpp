@@ -26,17 +26,17 @@ void keep_last(telemetry& t, waybill::duration span);
 [[nodiscard]] std::string by_weekday(const telemetry& t,
                                      const std::optional<waybill::duration>& last);
 
-/// A line for each reason for which lines were not taken.
+/// A line for each reason of rejected lines.
 [[nodiscard]] std::string rejections(const telemetry& t);
 
-/// Whether the weights add up to what was counted, as far as chance allows.
+/// Whether the sums of weights equal the exact counts, within the error of sampling.
 struct verdict {
     std::string said{};
     std::vector<std::string> wrong{};
 };
 [[nodiscard]] verdict check(const telemetry& t, const std::vector<counted_minute>& truth);
 
-/// Rows, events and the share that was recorded, as SVG.
+/// Rows, events and the recorded share, as SVG.
 [[nodiscard]] std::string picture(const telemetry& t, const binned_rows& bins, const findings& f,
                                   const std::vector<counted_minute>& truth);
 

@@ -27,7 +27,7 @@ constexpr duration day = duration::seconds(86'400);
 constexpr std::size_t bar_letters = 40;
 constexpr std::size_t most_operations = 10;
 
-/// What controls a terminal is shown as a question mark.
+/// Replaces control characters by question marks.
 std::string plain(std::string_view text, std::size_t most)
 {
     std::string s(waybill::utf8_prefix(text, most));
@@ -83,7 +83,7 @@ private:
         fmt::format_to(std::back_inserter(out_), how, std::forward<A>(what)...);
     }
 
-    /// What was recorded of a bin, and what it stands for: one bar for both.
+    /// One bar for the rows of a bin and the events that they represent.
     [[nodiscard]] std::string bar(const measured& m, std::uint64_t most) const
     {
         const auto letters = [&](std::uint64_t n) {
@@ -108,7 +108,7 @@ private:
         put("{:<{}} {:>9} {:>13} {:>8}", label, wide, "rows", "events", "recorded");
     }
 
-    /// What lies between two times may be more than a duration holds.
+    /// A duration may not hold the difference of two times.
     [[nodiscard]] std::uint64_t bins_between(waybill::wall_time a, waybill::wall_time b) const
     {
         const auto ns = static_cast<std::uint64_t>(b.since_epoch().count()) -
@@ -189,7 +189,7 @@ private:
         put(" {:>9} {:>9} {:>9} {:>12}\n", "mean ms", "median", "99 %", "highest");
         const bool more = all.size() > most_operations + 1;
         if (more) all.erase(all.begin() + most_operations, all.end() - 1);
-        if (all.size() == 2) all.pop_back();  // it would say the same once more
+        if (all.size() == 2) all.pop_back();  // the total would equal the only line
         for (const one& o : all) {
             put("{:<{}} {:>9} {:>13} {:>8} {:>9} {:>9} {:>9} {:>12}\n", o.name, wide,
                 grouped(o.sum.points), grouped(o.sum.weight()), share(o.sum), ms(o.times.mean()),
@@ -203,7 +203,7 @@ private:
         }
     }
 
-    /// A window slides over all rows and answers at each.
+    /// Queries a sliding window at each row.
     void busiest()
     {
         const duration width = bins_.options().width;
