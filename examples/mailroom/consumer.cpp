@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t events_per_batch = 100;
 
-// There is one consumer at a time, which a lock on the folder ensures, so it needs no epochs; and
-// one that grew with every start would tell in the sink how often this was killed.
+// A lock on the folder ensures one consumer at a time, so epochs are not needed. A constant also
+// keeps the sink equal for any number of kills.
 constexpr std::uint64_t only_epoch = 1;
 
-// Dead letters tell when the event happened. When they were parked would be a clock's time, and
-// would differ from run to run.
+// Dead letters contain the time of the event. The time of dead-lettering is left out, as it would
+// differ between runs.
 constexpr waybill::wall_time no_time{};
 
 }  // namespace
@@ -86,7 +86,7 @@ std::uint64_t consumer::drain()
     }
     if (taken == 0 && queue_.depth() == 0) return 0;
 
-    // Only what is done for good may leave the queue: not even a power cut must find it in neither.
+    // Syncs the sink before the queue is trimmed: after a power cut each event is in one of them.
     sink_.sync();
     at_.reach("trim.begin", store_.byte);
     queue_.trim(reached());

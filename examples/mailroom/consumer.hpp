@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// consumer: messages out of the queue and into effect, each once.
+// consumer: applies the messages of the queue, each once.
 //
-// Queue and sink are two systems. There is no transaction over both, and none is needed: what is
-// done stands in the sink, written with the effects, and the queue is trimmed by what stands there.
+// Queue and sink are two systems without a common transaction. The checkpoint is in the sink and
+// committed with the effects. The queue is trimmed up to that checkpoint.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_CONSUMER_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_CONSUMER_HPP
@@ -41,7 +41,7 @@ public:
         const std::optional<waybill::position>& from, const waybill::position& to,
         std::uint64_t epoch);
 
-    std::uint64_t byte = 0;  ///< Where in the input the batch begins.
+    std::uint64_t byte = 0;  ///< The position in the input at which the batch begins.
 
 private:
     phases& at_;
@@ -51,10 +51,10 @@ class consumer {
 public:
     consumer(engines::database& sink, engines::sqlite_queue& queue, phases& at);
 
-    /// Takes all that is in the queue into effect, then trims it. Answers how many messages.
+    /// Applies all messages of the queue, then trims it. Returns the number of messages.
     std::uint64_t drain();
 
-    /// The number of the last message that is done.
+    /// The number of the last message that was applied or dead-lettered.
     [[nodiscard]] std::uint64_t reached() const { return mine_.from ? mine_.from->sequence : 0; }
 
 private:

@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr std::size_t excerpt_bytes = 160;
 constexpr std::size_t subject_bytes = 64;
 
-/// Can be printed and put into a header: nothing that controls a terminal or ends a field.
+/// A text for printing or a header: `instead` replaces control characters and, in a header, spaces.
 std::string plain(std::string_view text, std::size_t most, char instead)
 {
     std::string s(waybill::utf8_prefix(text, most));
@@ -41,7 +41,7 @@ std::string_view text_of(const json& object, const char* field)
     return found->get_ref<const std::string&>();
 }
 
-/// Why a line is no JSON. Asked only where it is none: an exception costs more than the parse.
+/// The reason why a line is no JSON. Called only for invalid lines, as exceptions are slow.
 std::string why_not_json(const std::string& text)
 {
     try {
@@ -54,7 +54,7 @@ std::string why_not_json(const std::string& text)
     return "not JSON";
 }
 
-/// The time of a line that cannot be parsed, if it can be seen all the same.
+/// The time of an invalid line, if the text contains one.
 std::string time_somewhere_in(std::string_view text)
 {
     constexpr std::string_view name = "\"at\":\"";

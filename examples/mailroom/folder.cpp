@@ -17,7 +17,7 @@ namespace mailroom {
 
 namespace {
 
-/// The first and the last bytes of the input, which is what version 0.1 recorded of it.
+/// A checksum of the first and the last bytes of the input, as recorded by version 0.1.
 std::int64_t old_signature(const std::string& input, std::uint64_t bytes)
 {
     constexpr std::uint64_t some = 65'536;
@@ -32,7 +32,7 @@ std::int64_t old_signature(const std::string& input, std::uint64_t bytes)
     return checksum(std::string_view(text).substr(0, n));
 }
 
-/// A folder of version 0.1 has a table of its input, or nothing.
+/// A folder of version 0.1 may have a table with the input's size and checksum.
 bool is_of_another_input(const std::string& dir, const std::string& input)
 {
     engines::database db(queue_in(dir));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// folder: where queue and sink are, for one mailroom at a time and for one input.
+// folder: the folder of queue and sink, for one process at a time and one input.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_FOLDER_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_FOLDER_HPP
@@ -11,8 +11,8 @@
 
 namespace mailroom {
 
-/// Records which input the folder is for. Throws a complaint if it is for another one: its queue
-/// and sink would be a mixture of the two.
+/// Records the input of the folder. Throws a complaint if the folder has another one, as queue and
+/// sink would mix the two.
 void expect_same_input(const support::locked_folder& folder, const std::string& input);
 
 }  // namespace mailroom

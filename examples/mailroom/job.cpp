@@ -26,12 +26,11 @@ namespace mailroom {
 
 namespace {
 
-// The consumer is let in when so many messages wait: seldom enough for a backlog that can be seen,
-// often enough that the queue stays small.
+// The consumer runs when this many messages wait. It is a compromise between a visible backlog and
+// a small queue.
 constexpr std::uint64_t high_water = 500;
 
-/// The backlog over time, for a spreadsheet. It is a log: a worker that was killed may have left a
-/// row out, or write one again.
+/// The backlog over time, for a spreadsheet. After a kill a row may be missing or repeated.
 class backlog_log {
 public:
     explicit backlog_log(const std::string& dir) : file_(dir + "/backlog.csv", std::ios::app)

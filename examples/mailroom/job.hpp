@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// job: what a worker does from its start to the end of the input.
+// job: the work of a worker from its start to the end of the input.
 //
 // Both jobs may be killed at any moment and started again on the same folder.
 
@@ -25,10 +25,10 @@ namespace mailroom {
     return dir + "/sink.sqlite";
 }
 
-/// With waybill, in `o.db`.
+/// The job with waybill, in the folder `o.db`.
 void run_job(const options& o, phases& at, const progress_sink& progress);
 
-/// As it is usually written, in `o.db`.
+/// The job without waybill, in the folder `o.db`.
 void run_naive_job(const options& o, phases& at, const progress_sink& progress);
 
 }  // namespace mailroom

@@ -37,7 +37,7 @@ std::optional<std::string> field_of(const json& e, const char* field)
     return found->get_ref<const std::string&>();
 }
 
-/// How large a package is, where its event says so.
+/// The size of a package, if its event contains it.
 struct extent {
     bool known = false;
     std::uint64_t files = 0;

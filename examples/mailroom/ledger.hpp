@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// ledger: what the events are for, in the sink.
+// ledger: the effects of events, in the sink.
 //
-// Nothing here protects from events that come twice, on purpose: there is no unique key to catch
-// them, and sums grow by whatever comes. Each event takes effect once because the consumer hands it
-// over once, or the sink is wrong and the check at the end says so.
+// On purpose nothing here detects duplicates: there is no unique key, and each call adds to the
+// sums. Each event takes effect once only because the consumer applies it once. Otherwise the check
+// at the end fails.
 //
 //   applied    one row an event
 //   seconds    events and bytes in each second that had any
-//   packages   for events of dpkg: in which state each package is, which version, how large
+//   packages   for events of dpkg: state, version and size of each package
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_LEDGER_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_LEDGER_HPP
@@ -24,8 +24,8 @@ class ledger {
 public:
     ledger(engines::database& db, phases& at);
 
-    /// All effects of an event, in several statements. Its rule: what is installed has a version.
-    /// An event that breaks it is found out late, when half of its effects are written.
+    /// Writes all effects of an event, in several statements. An installed package must have a
+    /// version. A violation is detected after half of the effects are written.
     [[nodiscard]] waybill::fault apply(const delivery& d);
 
 private:

@@ -2,9 +2,9 @@
 //
 // lines: a file, line by line, in bounded memory.
 //
-// std::getline keeps a line of any length. Here a line is kept up to a bound; of what is longer the
-// beginning is kept and the rest only counted, so a file of one line of ten megabytes is one event
-// that is too large, and no accident.
+// std::getline keeps a line of any length. This reader keeps at most `longest` bytes and only
+// counts the rest. So a line of ten megabytes is an event that is too large, and takes little
+// memory.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_LINES_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_LINES_HPP
@@ -20,23 +20,23 @@
 
 namespace mailroom {
 
-/// Where reading goes on: everything before is done.
+/// The position from which reading continues.
 struct place {
     std::uint64_t byte = 0;
-    std::uint64_t line = 0;  ///< How many lines are before it.
+    std::uint64_t line = 0;  ///< The number of lines before it.
 
     friend bool operator==(const place&, const place&) = default;
 };
 
 struct line {
     std::uint64_t number = 0;  ///< The first line is 1.
-    std::uint64_t begin = 0;   ///< Where it begins, in bytes.
+    std::uint64_t begin = 0;   ///< Its position, in bytes.
     std::uint64_t length = 0;  ///< Its bytes, without the newline.
-    place next{};              ///< Behind it.
+    place next{};              ///< After its newline.
     std::string text{};        ///< All of it, or its beginning.
 
     [[nodiscard]] bool whole() const noexcept { return text.size() == length; }
-    /// Nothing but white space. Blank lines are no events; they are skipped.
+    /// Only white space. Blank lines are skipped.
     [[nodiscard]] bool blank() const noexcept
     {
         return whole() && text.find_first_not_of(" \t\r") == std::string::npos;

@@ -10,9 +10,9 @@
 //     kills the worker              supervisor.cpp
 //     independent check             verify.cpp
 //
-// The queue and the sink are separate systems, as in production: no transaction covers both. (SQLite
-// could attach one file to the other. But in WAL mode it commits them one after the other, and a
-// kill between the two commits loses the batch.)
+// The queue and the sink are separate systems, as in production: no transaction covers both.
+// (SQLite could attach one file to the other. But in WAL mode it commits them one after the other,
+// and a kill between the two commits loses the batch.)
 
 #include <algorithm>
 #include <chrono>
@@ -41,7 +41,7 @@ namespace {
 
 using namespace mailroom;
 
-/// Two kills where they hurt: half of a batch in the queue, half of an event in the sink.
+/// Two kills: one within a batch for the queue, one within an event in the sink.
 std::vector<hold> kills_after(const place& from, std::uint64_t bytes)
 {
     std::vector<hold> plan;
@@ -52,7 +52,7 @@ std::vector<hold> kills_after(const place& from, std::uint64_t bytes)
     return plan;
 }
 
-/// How far an earlier run has come.
+/// The position that an earlier run has reached.
 place begun_at(const options& o)
 {
     engines::database queue_db(queue_in(o.db));
@@ -78,7 +78,7 @@ contestant run_naive(options o, std::uint64_t bytes)
     o.db += "/naive";
     o.naive = true;
     o.stop.reset();
-    std::filesystem::remove_all(o.db);  // what is left of it cannot be trusted to go on
+    std::filesystem::remove_all(o.db);  // a naive run cannot be continued
     std::filesystem::create_directories(o.db);
     contestant c;
     progress bar("naive", bytes);
@@ -87,7 +87,7 @@ contestant run_naive(options o, std::uint64_t bytes)
     return c;
 }
 
-/// All that is not as it should be.
+/// All violations, one text each.
 std::vector<std::string> reasons_of(const findings& f)
 {
     std::vector<std::string> all;

@@ -2,11 +2,10 @@
 //
 // The same job as it is usually written, against the same queue and the same ledger.
 //
-// The sender follows a well-known article on large batches, as it was published: bodies are known,
-// headers are a fixed guess; a refusal raises the guess or lowers the limit, the list is sent again
-// from its first message, and then the loop goes on with the pieces that it had cut before. Only in
-// one thing it is kinder here: a message that is too large by itself makes the published one call
-// itself for ever; this one gives it up.
+// The sender follows a well-known article on large batches. It knows the size of bodies and assumes
+// a fixed size of headers. A refusal raises that size or lowers the limit. Then the whole list is
+// sent again, and the loop continues with the old pieces. There is one difference: if a single
+// message is too large, the published code recurses without end; this one drops the message.
 //
 // The consumer writes each effect at once, the checkpoint after the batch, and logs what fails.
 

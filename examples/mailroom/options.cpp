@@ -10,7 +10,7 @@
 #include "../support/program.hpp"
 #include "event.hpp"
 
-// CMake says where the recording is; by hand it is looked for where one stands.
+// The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_MAILROOM_RECORDING
 #define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
 #endif
@@ -44,7 +44,7 @@ ending wrong(std::string text)
     return {2, std::move(text) + "\nmailroom --help tells what there is."};
 }
 
-/// Sets an option that takes a value; what is wrong with it, if anything.
+/// Sets an option that takes a value; returns the error, if any.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
     if (name == "--input") o.input = value;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// phases: the moments at which it hurts most to be killed.
+// phases: the critical moments for a kill.
 //
-// A kill at a random time mostly hits nothing. So the worker can be told to stop at a phase, to say
-// so, and to wait there for its end: that is how mailroom kills its own worker in the middle of a
-// batch, and how the tests kill it everywhere else.
+// A kill at a random time is rarely within a transaction. So an option makes the worker stop at a
+// phase, report it and wait to be killed. mailroom kills its worker this way in the middle of a
+// batch; the tests kill it at every other phase.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_PHASES_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_PHASES_HPP
@@ -24,26 +24,26 @@ inline constexpr std::string_view all_phases[] = {
     "read",              // a line has been read
     "enqueue.begin",     // a batch is about to go into the queue
     "enqueue.insert",    // half of it is in
-    "enqueue.commit",    // all of it and the producer's position are, but it is not committed
-    "enqueue.done",      // it is
+    "enqueue.commit",    // all of it and the producer's position are written, but not committed
+    "enqueue.done",      // it is committed
     "enqueue.marker",    // a message was refused; its marker is not in yet
     "consume.begin",     // a transaction has been opened in the sink
     "consume.handler",   // an event has had half of its effects
     "consume.parked",    // a dead letter is written, but not committed
-    "consume.advanced",  // the checkpoint is, too
+    "consume.advanced",  // the checkpoint is written, too, but not committed
     "consume.done",      // all is committed
-    "trim.begin",        // what is done is about to leave the queue
-    "trim.done",         // it has left
+    "trim.begin",        // finished messages are about to be removed from the queue
+    "trim.done",         // they are removed
 };
 
-/// Where to stop: at a phase, there at the n-th time, and not before this byte of the input.
+/// A stop: at the n-th occurrence of a phase, and not before byte `from` of the input.
 struct hold {
     std::string phase{};
     std::uint64_t nth = 1;
     std::uint64_t from = 0;
 };
 
-/// From PHASE, PHASE:NTH or PHASE@BYTE; empty if that is none of them.
+/// Parses PHASE, PHASE:NTH or PHASE@BYTE; empty for any other text.
 [[nodiscard]] std::optional<hold> hold_in(std::string_view text);
 [[nodiscard]] std::string text(const hold& h);
 

@@ -58,7 +58,7 @@ waybill::calibration learnt::load()
 {
     std::string text;
     for (get_.query(); get_.step();) text = get_.text(0);
-    // What nothing can be made of is learnt again.
+    // An invalid text is replaced by a new calibration.
     return waybill::parse_json<waybill::calibration>(text).value_or(waybill::calibration{});
 }
 
@@ -67,7 +67,7 @@ void learnt::store(const waybill::calibration& c)
     set_.run(nlohmann::json(c).dump());
 }
 
-// The limit is in the queue's manual; of the headers nobody has said anything.
+// The queue's limit is known. The size of headers is not; the sender learns it.
 producer::producer(engines::database& db, engines::sqlite_queue& queue, phases& at,
                    progress_sink progress)
     : queue_(queue),
@@ -104,7 +104,7 @@ void producer::put_marker(event& e, std::uint64_t bytes)
 
 void producer::check(const waybill::send_report& report)
 {
-    // This queue accepts or refuses: what is not in it can only be too large, marker and all.
+    // This queue only accepts or refuses. Otherwise even the marker is too large.
     for (const waybill::item_report& r : report.outcomes) {
         if (r.outcome == waybill::item_outcome::accepted) continue;
         throw std::runtime_error(fmt::format("an event did not get into the queue: {}", r));

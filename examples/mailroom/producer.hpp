@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// producer: events into the queue, in as few batches as it takes.
+// producer: sends events to the queue, in as few batches as possible.
 //
-// It knows the bodies of its events. What the queue adds to each, and how much that is, it learns
-// from the answers: sender does, and the batches to come are cut with what it has learnt.
+// The producer knows the sizes of bodies. batch_sender learns the overhead of the queue from its
+// replies, and uses it for later batches.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_PRODUCER_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_PRODUCER_HPP
@@ -21,8 +21,8 @@
 
 namespace mailroom {
 
-/// How far a producer has read, in the database of the queue: it is stored in the transaction that
-/// enqueues, and so it never says more or less than what is in the queue.
+/// The producer's position in the input, in the database of the queue. It is stored in the
+/// transaction that enqueues, so it always matches the content of the queue.
 class bookmark {
 public:
     explicit bookmark(engines::database& db);
@@ -34,7 +34,7 @@ private:
     engines::statement set_;
 };
 
-/// What has been learnt about the queue, kept beside the bookmark: the next worker goes on with it.
+/// The calibration of the sender, stored with the bookmark. The next worker continues with it.
 class learnt {
 public:
     explicit learnt(engines::database& db);
@@ -51,12 +51,11 @@ public:
     producer(engines::database& db, engines::sqlite_queue& queue, phases& at,
              progress_sink progress);
 
-    /// Where the input is to be read on.
+    /// The position from which the input is to be read.
     [[nodiscard]] place from() { return bookmark_.load(); }
 
-    /// Puts all events of a resend_buffer into the queue, each of them or a marker in its place.
-    /// Before a batch goes, `begin` hears of its first event, and when it is in the queue `done` of
-    /// its last.
+    /// Puts each event of a resend_buffer, or its marker, into the queue. Calls `begin` with the
+    /// first event before a batch is sent, and `done` with the last one after it was accepted.
     template <class Box, class Begin, class Done>
     void send(Box& events, Begin&& begin, Done&& done)
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// report: what is shown on the way and at the end.
+// report: the progress of a run, and its summary.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_REPORT_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_REPORT_HPP
@@ -17,7 +17,7 @@
 
 namespace mailroom {
 
-/// One of the two who do the job, and what was found out about his work.
+/// One of the two implementations of the job, and the result of its check.
 struct contestant {
     outcome how{};
     findings found{};
@@ -33,13 +33,13 @@ struct results {
 
 using support::say;
 
-/// A bar on a terminal, a line now and then elsewhere; on stderr, so that it is in nobody's way.
+/// A progress bar on a terminal, otherwise a line for each quarter; on stderr.
 class progress {
 public:
     progress(std::string who, std::uint64_t input_bytes);
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
-    ~progress();  ///< Takes the bar away.
+    ~progress();  ///< Removes the bar.
 
     void show(const tally& t);
 
@@ -48,14 +48,14 @@ private:
     std::uint64_t bytes_;
     bool terminal_;
     std::uint64_t shown_ = 0;  // quarters of the input that have been reported as lines
-    std::string last_{};       // what has been done by now
+    std::string last_{};       // the last text of the bar
     std::chrono::steady_clock::time_point next_{};
 };
 
-/// At most ten lines.
+/// Prints at most ten lines.
 void print(const options& o, const results& r);
 
-/// Writes `o.report`, if there is one to be written. Throws a complaint if that fails.
+/// Writes the file `o.report`, if set. Throws a complaint if that fails.
 void write_report(const options& o, const results& r);
 
 }  // namespace mailroom

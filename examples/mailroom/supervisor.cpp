@@ -30,7 +30,7 @@ void work(const options& o, phases& at, const progress_sink& progress)
     progress(fmt::format("memory {}", peak_rss_kib()));
 }
 
-/// For whoever wants to kill from outside: at what it waits, and which process that is.
+/// Prints the phase and the process id of the waiting worker, for a kill by another process.
 void announce(std::string_view phase, pid_t pid)
 {
     fmt::print("holding {} {}\n", phase, pid);
@@ -39,7 +39,7 @@ void announce(std::string_view phase, pid_t pid)
 
 struct worker {
     pid_t pid = -1;
-    int from = -1;  // where it tells
+    int from = -1;  // the reading end of its pipe
 };
 
 worker start(const options& o, const std::optional<hold>& stop)
@@ -57,7 +57,7 @@ worker start(const options& o, const std::optional<hold>& stop)
     return {pid, ends[0]};
 }
 
-/// Hands over what the worker tells, line by line, until it is gone.
+/// Passes each line of the worker to `hear`, until the worker has ended.
 void listen(int from, const std::function<void(std::string_view)>& hear)
 {
     std::string unread;
@@ -81,8 +81,8 @@ outcome supervise(const options& o, std::vector<hold> plan,
                   const std::function<void(const tally&)>& show)
 {
     outcome result;
-    std::optional<hold> stop = o.stop;  // there somebody else is to kill it, but only once
-    std::uint64_t before = 0;  // what was done when it died the last time, and how often since
+    std::optional<hold> stop = o.stop;  // for a kill by another process, once
+    std::uint64_t before = 0;  // the progress at the last death, and the deaths without progress
     int in_vain = 0;
     for (;;) {
         const bool ours = !stop && !plan.empty();
@@ -134,7 +134,7 @@ outcome work_here(const options& o, const std::function<void(const tally&)>& sho
 void work_for_parent(const options& o)
 {
     const progress_sink progress = [&](const std::string& line) {
-        const std::string whole = line + '\n';  // one write, so that no line is torn by a kill
+        const std::string whole = line + '\n';  // one write, so that a kill leaves no partial line
         if (write(*o.worker, whole.data(), whole.size()) < 0) _exit(1);
     };
     phases at(o.stop, [&](std::string_view phase) { progress(fmt::format("holding {}", phase)); });

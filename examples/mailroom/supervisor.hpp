@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// supervisor: starts the worker, kills it on the way, and starts it again until it is done.
+// supervisor: starts the worker, kills it at given phases, and restarts it until it is done.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_SUPERVISOR_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_SUPERVISOR_HPP
@@ -17,19 +17,19 @@ namespace mailroom {
 
 struct outcome {
     tally counts{};
-    std::vector<std::string> kills{};  ///< At which phases the worker was killed by us.
-    std::uint64_t deaths = 0;          ///< How often it was killed by others.
+    std::vector<std::string> kills{};  ///< The phases at which this program killed the worker.
+    std::uint64_t deaths = 0;          ///< The number of other deaths of the worker.
 };
 
-/// Runs the job of `o` in a worker until it is done. It is killed once at each of `plan`, when it
-/// is there. `show` is called when there is news. Throws a complaint if the worker fails.
+/// Runs the job of `o` in a worker until it is done, and kills the worker once at each hold of
+/// `plan`. Calls `show` after each report. Throws a complaint if the worker fails.
 [[nodiscard]] outcome supervise(const options& o, std::vector<hold> plan,
                                 const std::function<void(const tally&)>& show);
 
-/// The same without a worker, in this process.
+/// Runs the job in this process, without a worker.
 [[nodiscard]] outcome work_here(const options& o, const std::function<void(const tally&)>& show);
 
-/// The worker's side: does the job of `o` and tells of it through the descriptor `o.worker`.
+/// Runs in the worker: does the job of `o` and reports through the descriptor `o.worker`.
 void work_for_parent(const options& o);
 
 }  // namespace mailroom

@@ -14,7 +14,7 @@ namespace mailroom {
 
 namespace {
 
-/// Cuts the first word off.
+/// Removes and returns the first word.
 std::string_view word(std::string_view& line)
 {
     const std::size_t end = std::min(line.find(' '), line.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// tally: what a worker tells of its work, in lines, and the sums of it.
+// tally: the lines with which a worker reports its work, and their sums.
 //
-// A worker that is killed takes its counters with it. So it tells everything at once, and what it
-// has told stays in the pipe when it is gone.
+// The counters of a killed worker are lost. So it reports each step at once; the lines stay in the
+// pipe after its death.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_TALLY_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_TALLY_HPP
@@ -15,26 +15,26 @@
 
 namespace mailroom {
 
-/// Says one line to whoever keeps the tally.
+/// Reports one line to the owner of the tally.
 using progress_sink = std::function<void(const std::string&)>;
 
 struct tally {
-    std::uint64_t sends = 0;         ///< Requests to the queue, whatever came of them.
-    std::uint64_t batches = 0;       ///< Those that it took.
-    std::uint64_t rejected = 0;      ///< Those that it refused, and
-    std::uint64_t unaccepted_bytes = 0;  ///< the bytes of these, which went for nothing.
-    std::uint64_t byte = 0;          ///< How far into the input the producer is,
-    std::uint64_t enqueued = 0;      ///< the number of the last message,
-    std::uint64_t applied = 0;       ///< and of the last one that is done.
+    std::uint64_t sends = 0;         ///< Requests to the queue, with any outcome.
+    std::uint64_t batches = 0;       ///< Accepted requests.
+    std::uint64_t rejected = 0;      ///< Refused requests.
+    std::uint64_t unaccepted_bytes = 0;  ///< The bytes of refused requests.
+    std::uint64_t byte = 0;          ///< The producer's position in the input, in bytes.
+    std::uint64_t enqueued = 0;      ///< The number of the last message in the queue.
+    std::uint64_t applied = 0;       ///< The number of the last finished message.
     std::uint64_t peak_rss_kib = 0;
     bool worked = false;    ///< There was something to do.
-    std::string holding{};  ///< The phase at which the worker waits for its end.
+    std::string holding{};  ///< The phase at which the worker waits to be killed.
 
-    /// Takes a line from a worker.
+    /// Counts a line of a worker.
     void take(std::string_view line);
 };
 
-/// The most memory that this process ever had, in KiB.
+/// The peak memory of this process, in KiB.
 [[nodiscard]] std::uint64_t peak_rss_kib();
 
 }  // namespace mailroom

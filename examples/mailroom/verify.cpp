@@ -18,7 +18,7 @@ namespace mailroom {
 
 namespace {
 
-/// What the sink says of lines, in the order of their numbers.
+/// Rows of the sink, ordered by the number of their line.
 class rows {
 public:
     rows(engines::database& db, const char* sql) : all_(db, sql)
@@ -27,7 +27,7 @@ public:
         advance();
     }
 
-    /// How many rows are about this line; those about lines before it are strays.
+    /// The number of matching rows of this line. Rows that match no line are strays.
     template <class Same>
     std::uint64_t about(std::uint64_t line, Same&& same)
     {
@@ -55,7 +55,7 @@ private:
     std::uint64_t strays_ = 0;
 };
 
-/// Greedy cuts in order with exact sizes: no other cuts in order are fewer.
+/// Greedy batches in order with exact sizes. Their number is the minimum for this order.
 class fewest_batches {
 public:
     explicit fewest_batches(std::uint64_t limit) : limit_(limit) {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// verify: what became of each line of the input, by looking.
+// verify: checks the outcome of each line of the input.
 //
-// It reads the input once more, beside the tables of the sink, and takes nobody's word for
-// anything: not the checkpoint's, and not the worker's.
+// It reads the input once more, and the tables of the sink. It uses neither the checkpoint nor the
+// reports of the worker.
 
 #ifndef WAYBILL_EXAMPLES_MAILROOM_VERIFY_HPP
 #define WAYBILL_EXAMPLES_MAILROOM_VERIFY_HPP
@@ -18,20 +18,20 @@
 namespace mailroom {
 
 struct findings {
-    std::uint64_t read = 0;  ///< Lines that are no blank ones, each of which is an event.
+    std::uint64_t read = 0;  ///< Lines that are not blank. Each is an event.
     std::uint64_t blank = 0;
     std::uint64_t applied = 0;  ///< Events that are in the ledger, byte for byte, at least once.
     std::uint64_t dead_lettered = 0;
-    std::uint64_t lost = 0;            ///< Events that are in neither.
-    std::uint64_t duplicated = 0;      ///< How often one is there once more than it should be.
-    std::uint64_t optimum = 0;         ///< Fewest batches in order, for one who knows all sizes.
-    std::vector<std::string> wrong{};  ///< What else does not add up.
+    std::uint64_t lost = 0;            ///< Events that are neither applied nor dead letters.
+    std::uint64_t duplicated = 0;      ///< The number of surplus rows.
+    std::uint64_t optimum = 0;         ///< The minimum of batches in order, with known sizes.
+    std::vector<std::string> wrong{};  ///< Other violations, one text each.
 };
 
-/// Looks at the folder `o.db`. The optimum is for the input from `from` on, and counted on request.
+/// Checks the folder `o.db`. If `from` is set, the optimum is counted for the input from there on.
 [[nodiscard]] findings verify(const options& o, const place* from);
 
-/// What must hold in a sink that keeps its word: sums, checkpoint, an empty queue.
+/// Checks the sums, the checkpoint and that the queue is empty. Returns the violations.
 [[nodiscard]] std::vector<std::string> check_sums(const options& o, const findings& f);
 
 /// Prints all tables of the sink, row by row, in the order in which they were written.
