@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// child: another process of this program, and what it tells.
+// child: another process of this program, and its progress reports.
 //
-//     child relay(o);                                  // o.as says what it is
-//     relay.hear([](std::string_view line) { ... });   // what it has told since, without waiting
+//     child relay(o);                                  // o.as is its role
+//     relay.hear([](std::string_view line) { ... });   // the new lines, without waiting
 //     if (relay.ended()) ...
 //     relay.kill();                                    // with -9
 //
-// Who starts one is its end: a child never outlives its parent, however that dies.
+// A child never outlives its parent, even if the parent is killed.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_CHILD_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_CHILD_HPP
@@ -35,7 +35,7 @@ public:
     /// Its exit code once it has ended, 128 and more for a signal.
     [[nodiscard]] std::optional<int> ended();
 
-    /// Returns when it is gone. What it told before can still be heard.
+    /// Kills it and waits for its end. Its earlier lines can still be read.
     void kill();
 
 private:

@@ -19,8 +19,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// At 20 letters the oldest go, until 10 are left. A hundred in a minute are no single mails that
-/// are wrong, and then none goes.
+/// At 20 letters the oldest are removed, until 10 are left. A hundred within a minute indicate a
+/// general fault, so none is removed.
 constexpr waybill::prune_policy policy{
     .age = 24h, .count = 20, .low_water = 0.5, .spike = {.count = 100, .within = 1min}};
 static_assert(!validate(policy));
@@ -57,7 +57,7 @@ void print_plan(const waybill::prune_plan& plan)
                waybill::to_text(first.dead_lettered_at), name(first.reason));
 }
 
-/// A letter that is being resubmitted meanwhile, or has been parked again, is not touched.
+/// Skips a letter that is being resubmitted or was dead-lettered again since the plan.
 std::uint64_t remove(engines::database& db, const waybill::prune_plan& plan)
 {
     engines::statement note(db,

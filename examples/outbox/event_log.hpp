@@ -21,10 +21,10 @@ namespace outbox {
 
 class event_log {
 public:
-    /// A quiet one writes nothing.
+    /// A quiet log writes nothing.
     explicit event_log(bool quiet) : quiet_(quiet) {}
 
-    /// Something that there is only one of. It begins a chapter.
+    /// Prints a single event. It begins a new group of decisions.
     void event(std::string_view text)
     {
         close_chapter();

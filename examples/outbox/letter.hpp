@@ -22,8 +22,8 @@ struct letter {
     std::uint64_t id = 0;  ///< The number of its order.
     std::string recipient{};
     std::string subject{};
-    std::uint32_t tries = 0;                             ///< So many have failed for its own sake.
-    std::optional<waybill::wall_time> deferred_since{};  ///< If it ever was.
+    std::uint32_t tries = 0;                             ///< Failures of the mail itself.
+    std::optional<waybill::wall_time> deferred_since{};  ///< Empty if it was never deferred.
 };
 
 /// The first columns of a row: number, recipient, subject.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// mail_table: the outbox as its relay sees it: what is next, and what became of a mail.
+// mail_table: the outbox for its relay: the next mail, and the outcome of a mail.
 //
-// What becomes of a mail and the book of deferred mails are written in one transaction, so neither
-// ever knows of something that the other does not.
+// The outcome of a mail and the book of deferred mails are written in one transaction, so they are
+// always consistent.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_MAIL_TABLE_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_MAIL_TABLE_HPP
@@ -24,7 +24,7 @@ class mail_table {
 public:
     explicit mail_table(const std::string& db) : db_(shop_in(db)) {}
 
-    /// The oldest that nobody has tried to send yet.
+    /// The oldest mail without an attempt.
     [[nodiscard]] std::optional<letter> next_fresh()
     {
         fresh_.query();
@@ -37,11 +37,11 @@ public:
         return read(by_id_);
     }
 
-    /// No order will be added any more, and each has been tried. (In this order: what is added
-    /// before the shop closes is seen behind it.)
+    /// True if the shop is closed and each mail was tried. (Checked in this order, as an order may
+    /// be added just before the shop closes.)
     [[nodiscard]] bool all_tried() { return closed_.number() && !next_fresh(); }
 
-    /// The bytes of the book, if there ever was one.
+    /// The bytes of the stored book, if any.
     [[nodiscard]] std::optional<std::string> book()
     {
         std::optional<std::string> bytes;
@@ -92,7 +92,7 @@ private:
     }
 
     engines::database db_;
-    std::string stored_{};  // the book, as it was written last
+    std::string stored_{};  // the book as last written
     engines::statement fresh_{db_, "SELECT id, recipient, subject FROM outbox"
                                    " WHERE state = 'fresh' ORDER BY id LIMIT 1"};
     engines::statement by_id_{db_, "SELECT id, recipient, subject FROM outbox WHERE id = ?"};

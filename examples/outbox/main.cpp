@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// outbox: what happens to orders and mails while the mail server is down?
+// outbox: keeps orders and mails consistent while the mail server is down.
 //
 //     an order and its mail, together  shop.cpp
-//     sends the mails                  relay.cpp      circuit_breaker, deferred_messages, retry levels
+//     sends the mails                  relay.cpp  circuit_breaker, deferred_messages, retry levels
 //     prunes dead letters by a plan    dead_letter_pruning.cpp
 //     the loop as usually written      naive.cpp
 //     a mail server with faults        server.cpp
@@ -45,7 +45,7 @@ using namespace outbox;
 using support::counted;
 using support::grouped;
 
-/// Who sent the mails, and what came of it.
+/// The run of one sender, and the result of its check.
 struct contestant {
     outcome how{};
     findings found{};
@@ -59,7 +59,7 @@ contestant run_waybill(const options& o, const std::vector<order>& orders)
     return c;
 }
 
-/// The same orders, the same outage and the same two kills, in a folder of its own.
+/// Runs the naive sender with the same orders, outage and kills, in its own folder.
 contestant run_naive_beside(options o, const std::vector<order>& orders)
 {
     o.db += "/naive";
@@ -95,10 +95,10 @@ void print_table(const contestant& ours, const std::optional<contestant>& naive)
     row("seconds", [](const contestant& c) { return fmt::format("{:.1f}", c.how.seconds); });
 }
 
-/// What the tables cannot tell: whether the relay has left the server alone while that was down.
+/// Checks the number of calls during the outage, which the tables do not contain.
 void judge_calls(const options& o, contestant& c)
 {
-    constexpr std::uint64_t enough_orders = 20;  // or none may be due in the outage
+    constexpr std::uint64_t enough_orders = 20;  // with fewer, no mail may be due in the outage
     const outcome& h = c.how;
     const bool closed =
         h.closed != 0 || h.kills_open != 0;  // a new relay begins with a closed circuit breaker
@@ -106,7 +106,7 @@ void judge_calls(const options& o, contestant& c)
         c.found.wrong.push_back(fmt::format("the circuit breaker has opened {} and closed again {}",
                                             counted(h.opened, "time"), counted(h.closed, "time")));
     }
-    // A relay that has just begun knows of nothing yet; then comes a probe at a time.
+    // A new relay begins with a closed circuit breaker. Later it sends one probe at a time.
     const std::uint64_t few = 10 * h.starts + 10 * o.outage;
     if (h.calls_down > few) {
         c.found.wrong.push_back(fmt::format("{} calls while the server was down", h.calls_down));

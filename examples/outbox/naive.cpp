@@ -27,7 +27,7 @@ void run_naive(const options& o)
                                   " WHERE state <> 'sent' ORDER BY id");
     engines::statement sent(db, "UPDATE outbox SET state = 'sent' WHERE id = ?");
     engines::smtp server("127.0.0.1", std::to_string(o.port), 5s);
-    std::random_device dice;  // most libraries for mail make a Message-ID of their own each time
+    std::random_device dice;  // most mail libraries create a new Message-ID each time
     for (;;) {
         std::vector<letter> all;
         for (unsent.query(); unsent.step();) all.push_back(letter_in(unsent));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// naive: the loop that people usually write: each second, all mails that are not sent yet.
+// naive: the usual loop: each second, all mails that are not sent yet.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_NAIVE_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_NAIVE_HPP
@@ -9,8 +9,8 @@
 
 namespace outbox {
 
-/// Never ends, as there are mails that can never be sent. It tells "pass N" behind each round in
-/// which N were.
+/// Never ends, as some mails can never be sent. Reports "pass N" after each round, with the number
+/// N of sent mails.
 void run_naive(const options& o);
 
 }  // namespace outbox

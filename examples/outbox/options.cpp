@@ -9,7 +9,7 @@
 
 #include "../support/program.hpp"
 
-// CMake says where the recording is; by hand it is looked for where one stands.
+// The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_MAILROOM_RECORDING
 #define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
 #endif
@@ -93,7 +93,7 @@ bool has_address(const std::string& value, std::string_view scheme)
     return value.starts_with(scheme) && value.size() > scheme.size();
 }
 
-/// Sets an option that takes a value; what is wrong with it, if anything.
+/// Sets an option that takes a value; returns the error, if any.
 std::optional<ending> set_option(options& o, std::string_view name, const std::string& value)
 {
     if (name == "--input") o.input = value;
@@ -142,7 +142,7 @@ std::variant<int, ending> set_kill(options& o, const char* next)
     return 1;
 }
 
-/// `of_mails` is an option that only the mail server has a use for, if any was given.
+/// `of_mails` is a given option that is valid only with the mail server, or empty.
 std::optional<ending> contradiction(options& o, std::string_view of_mails)
 {
     if (o.table.empty() != o.to.empty()) {

@@ -6,7 +6,7 @@
 //     tell("sent", "order 17");
 //     tell.call(17);              // before a mail is handed to the server, with the time
 //
-// A line is written completely and at once, so it arrives even if its writer is killed after it.
+// A line is written by one call, so it arrives complete even if the writer is killed afterwards.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_PROGRESS_PIPE_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_PROGRESS_PIPE_HPP
@@ -28,7 +28,7 @@ public:
     void operator()(std::string_view word, std::string_view text) const
     {
         const std::string line = fmt::format("{} {}\n", word, text);
-        if (write(to_, line.data(), line.size()) < 0) _exit(1);  // nobody wants to know any more
+        if (write(to_, line.data(), line.size()) < 0) _exit(1);  // the reader has ended
     }
 
     void call(std::uint64_t id) const

@@ -31,17 +31,17 @@ using namespace std::chrono_literals;
 waybill::steady_time steady() { return std::chrono::steady_clock::now(); }
 waybill::wall_time wall() { return std::chrono::system_clock::now(); }
 
-// All times are short, so that a run is. In real life an outage takes minutes, and so do these.
+// All times are short, so that a run is short. In production they are minutes, like an outage.
 
-/// For a mail that is refused for now: once more at once, and then in four rounds.
+/// For a transient refusal of a mail: one immediate retry, and then four delayed ones.
 constexpr waybill::retry_levels levels{
     .immediate = 1,
     .delayed = 4,
     .pauses = {.base = 200ms, .cap = 2s, .spread = waybill::backoff::jitter::equal}};
 
-/// For a mail that has met no server, or lost it. It is not to blame, so this does not count. Only
-/// one at which a server that serves all others breaks off again and again must not come back for
-/// ever: after so long its failures count, too. RFC 5321, 4.5.4.1, has days here.
+/// For a mail without a server, or with a lost connection. Such a failure does not count as a try.
+/// Exception: a mail that was deferred `innocent_for` ago while the circuit breaker is closed, as
+/// the server may break off because of this mail. RFC 5321, 4.5.4.1, has days here.
 constexpr waybill::backoff no_server{
     .base = 300ms, .cap = 300ms, .spread = waybill::backoff::jitter::equal};
 constexpr waybill::duration innocent_for = 5min;
@@ -55,7 +55,7 @@ constexpr waybill::circuit_breaker::config guarding{
     .timeout = 30s,
     .break_duration = {.base = 250ms, .cap = 1s, .spread = waybill::backoff::jitter::none}};
 
-/// The bytes of the book are written with each change, so it must not grow for ever.
+/// The whole book is written with each change, so its size is limited.
 constexpr waybill::deferral_options booking{.max_messages = 500};
 
 static_assert(!validate(levels) && !validate(no_server) && !validate(guarding) &&
@@ -66,7 +66,7 @@ waybill::deferred_messages restored(const std::optional<std::string>& bytes)
     if (!bytes) return waybill::deferred_messages(booking);
     auto book = waybill::load<waybill::deferred_messages>(*bytes, booking);
     if (!book)
-        throw support::complaint(waybill::describe(book.error()));  // never an empty one instead
+        throw support::complaint(waybill::describe(book.error()));  // an empty one would lose mails
     return *std::move(book);
 }
 
@@ -100,7 +100,7 @@ public:
     }
 
 private:
-    /// What was deferred and is due comes before what is fresh, and so it is what probes.
+    /// Deferred mails that are due come before fresh ones, so they are the probes.
     std::optional<letter> next_mail()
     {
         for (const waybill::deferred_messages::taken& h : book_.take(wall(), steady(), 1)) {
@@ -110,7 +110,7 @@ private:
             mail->deferred_since = h.entry.since;
             return mail;
         }
-        if (book_.size() == booking.max_messages) return {};  // until some of it is sent
+        if (book_.size() == booking.max_messages) return {};  // the book is full
         return mails_.next_fresh();
     }
 
@@ -133,10 +133,10 @@ private:
                 [&](waybill::give_up) { return bury(mail, f), false; });
             if (!again) return;
         }
-        defer(mail, steady(), {});  // there is no permit: not now
+        defer(mail, steady(), {});  // the circuit breaker gave no permit
     }
 
-    /// Whether a failure of the server is nothing but that.
+    /// Whether a lost connection is the server's fault, not that of the mail.
     bool is_innocent(const letter& mail) const
     {
         const bool others_pass =
@@ -158,7 +158,7 @@ private:
         return true;
     }
 
-    /// The due time is a wall time, since it has to be good for another process, too.
+    /// The due time is a wall time, so that it is valid in another process, too.
     void defer(const letter& mail, waybill::steady_time until, const waybill::fault& f)
     {
         const waybill::wall_time now = wall();
@@ -181,7 +181,7 @@ private:
                         mail.tries == 1 ? "1 try" : fmt::format("{} tries", mail.tries), f.text));
     }
 
-    /// The same in every process and after every crash, so whoever has the mail drops another one.
+    /// Equal in every process and after every crash, so that the server can drop duplicates.
     std::string message_id(const letter& mail)
     {
         return std::string(keys_(mail.id)) + "@shop.example";

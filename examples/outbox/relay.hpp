@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// relay: sends what is in the outbox, until the shop is closed and nothing is left.
+// relay: sends the mails of the outbox, until the shop is closed and no mail is left.
 //
-//   1. each mail goes at least once, and always under the same Message-ID, so that who receives it
-//      can drop a second one. It counts as sent only after the server has said that it has it;
-//   2. a mail that is refused for now is tried again at once, then later; what is refused for ever,
-//      or has been refused too often, becomes a dead letter with the server's words;
-//   3. while the server is down a circuit breaker keeps all back but a probe now and then. No mail
-//      becomes a dead letter for that;
-//   4. what waits and until when is in the database, in one transaction with what became of a mail.
-//      A relay that is killed is followed by one that knows the same.
+//   1. each mail is sent at least once, always with the same Message-ID, so that the receiver can
+//      drop duplicates. A mail counts as sent only after the server's acknowledgement;
+//   2. after a transient refusal a mail is retried at once, then with delays. A permanent refusal,
+//      or too many transient ones, make it a dead letter with the server's text;
+//   3. while the server is down a circuit breaker admits only single probes. No mail becomes a dead
+//      letter because of an outage;
+//   4. deferred mails and their due times are stored in one transaction with the outcome of a mail.
+//      A new relay continues from the state of a killed one.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_RELAY_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_RELAY_HPP

@@ -28,8 +28,8 @@ namespace {
 
 using scene_clock = std::chrono::steady_clock;
 
-/// A port that is ours though nobody listens there: no other program takes it while the server is
-/// down, and no client connects to itself by accident.
+/// A reserved port without a listener: while the server is down, no other program can take it and
+/// no client can connect to itself by accident.
 class own_port {
 public:
     own_port() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
@@ -59,13 +59,13 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// When what happens, in seconds.
+/// The times of the events, in seconds.
 struct timetable {
     double server_dies = 1;
     double server_comes = 0;
     double busy_for = 0;
     double last_order = 0;
-    std::vector<double> sender_dies{};  // and once more while it works off what has waited
+    std::vector<double> sender_dies{};  // also once while it sends its backlog
 };
 
 timetable timetable_for(const options& o, role sender)
@@ -233,7 +233,7 @@ private:
         if (was_down_ && t > down_ && (up_ == 0 || t < up_)) ++result_.calls_down;
     }
 
-    /// It would go on for ever. Three rounds in vain, with a server that is there, are its end.
+    /// Ends the naive sender after three rounds without a sent mail while the server is available.
     void pass_over(std::string_view sent)
     {
         const double well = table_.server_comes + table_.busy_for;
@@ -254,8 +254,8 @@ private:
     std::optional<child> server_{};
     std::optional<child> sender_{};
     bool was_down_ = false;
-    std::int64_t down_ = 0;  // since when there was no server,
-    std::int64_t up_ = 0;    // and since when there is one; 0 while there is none
+    std::int64_t down_ = 0;  // the start of the outage
+    std::int64_t up_ = 0;    // the end of the outage; 0 before it
     std::size_t died_ = 0;
     bool closed_ = false;
     bool over_ = false;

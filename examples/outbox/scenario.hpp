@@ -16,17 +16,17 @@
 namespace outbox {
 
 struct outcome {
-    std::uint64_t calls = 0;       ///< A mail was handed to the server, or would have been.
-    std::uint64_t calls_down = 0;  ///< Of these while there was no server at all.
-    std::uint64_t starts = 0;      ///< Of the sender.
+    std::uint64_t calls = 0;       ///< Attempts to send a mail, with or without a server.
+    std::uint64_t calls_down = 0;  ///< Attempts while there was no server.
+    std::uint64_t starts = 0;      ///< Starts of the sender.
     std::uint64_t kills = 0;
-    std::uint64_t kills_open = 0;  ///< Of these while its circuit breaker was not closed.
+    std::uint64_t kills_open = 0;  ///< Kills while its circuit breaker was not closed.
     std::uint64_t opened = 0;      ///< How often the circuit breaker has opened.
     std::uint64_t closed = 0;      ///< How often it has closed again.
     double seconds = 0;
 };
 
-/// Lets `batch_sender` send the mails of all orders. Throws a complaint if it gives up.
+/// Lets `sender` send the mails of all orders. Throws a complaint if the sender fails.
 [[nodiscard]] outcome play(const options& o, role sender, const std::vector<order>& orders,
                            event_log& log);
 

@@ -45,7 +45,7 @@ nature nature_of(std::string_view recipient, std::uint64_t seed)
     return n < 85 ? nature::slow : nature::plain;
 }
 
-/// What the server has, and has said.
+/// The stored mails and refusals of the server.
 class mailboxes {
 public:
     explicit mailboxes(engines::database& db) : db_(db) {}
@@ -73,7 +73,7 @@ public:
     {
     }
 
-    /// One client, from the greeting to its last word.
+    /// Serves one client, from the greeting to the end of the connection.
     void serve(int fd)
     {
         wire_line client(fd);
@@ -93,7 +93,7 @@ public:
 private:
     [[nodiscard]] bool is_busy() const { return clock::now() < busy_until_; }
 
-    /// False where the connection ends.
+    /// Returns false if the connection ends.
     bool answer(wire_line& client, std::string_view line)
     {
         std::string verb(line.substr(0, line.find_first_of(" :")));
@@ -161,7 +161,7 @@ private:
         return client.say("250 2.0.0 taken");
     }
 
-    /// Up to the dot; a dot that was doubled is one again.
+    /// The text up to the line with a single dot; doubled dots are undone.
     static std::optional<std::string> whole_text(wire_line& client)
     {
         constexpr std::size_t most = 1'048'576;
@@ -187,8 +187,8 @@ private:
     clock::time_point busy_until_;
     mailboxes boxes_;
     std::uint64_t turned_away_ = 0;
-    std::map<std::string, int> tries_{};      // of those that are busy at first
-    std::set<std::string> forgotten_{};       // to whom it broke off once
+    std::map<std::string, int> tries_{};      // of mailboxes that are busy at first
+    std::set<std::string> forgotten_{};       // recipients whose connection was closed once
     bool from_ = false;
     bool to_ = false;
     std::string recipient_{};

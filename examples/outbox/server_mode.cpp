@@ -42,8 +42,8 @@ std::string file_of_addresses(const std::string& db)
     return db + "/servers";
 }
 
-/// Starts the servers that have no address. With --cluster it kills the leader of the stream and the
-/// primary in turn, and starts the node again. The standby becomes the primary.
+/// Starts the servers that have no address. With --cluster it kills the leader of the stream and
+/// the primary in turn, and starts the node again. The standby becomes the primary.
 class own_servers {
 public:
     explicit own_servers(const options& o) : at_{o.table, o.to}, cluster_(o.cluster), dice_(o.seed)
@@ -92,7 +92,7 @@ public:
     [[nodiscard]] std::uint64_t primaries() const { return tables_ ? tables_->failovers() : 0; }
 
 private:
-    /// False if that has to wait. A second node is killed after the first one has caught up.
+    /// False if no node can be killed yet. A second kill waits until the first node has caught up.
     bool kill_leader()
     {
         if (!nodes_) return true;
@@ -120,7 +120,7 @@ private:
     std::uint64_t leaders_ = 0;
 };
 
-/// The tables, and how far the processes are.
+/// The tables, and the progress of the processes.
 class progress {
 public:
     explicit progress(const addresses& at) : db_(at.table) {}
@@ -275,7 +275,7 @@ public:
         return text;
     }
 
-    /// Ends the relays, which give their claims back.
+    /// Ends the relays, which release their claims.
     void dismiss()
     {
         for (std::size_t n = 1; n != all_.size(); ++n) kill(all_[n].pid, SIGTERM);

@@ -25,7 +25,7 @@ std::string text_field(const json& object, const char* field)
     return found->get<std::string>();
 }
 
-/// Fit for a header: one line of plain characters, and not too long.
+/// A text for a header: one line of printable characters, with a maximum length.
 std::string plain_text(std::string_view text)
 {
     constexpr std::size_t most = 200;
@@ -36,8 +36,8 @@ std::string plain_text(std::string_view text)
     return s;
 }
 
-/// Who ordered a package is called like it: letters, digits and a few that an address may have, at
-/// most 64 of them (RFC 5321, 4.5.3.1.1).
+/// The mailbox of a customer has the name of the package: characters that are valid in an address,
+/// at most 64 (RFC 5321, 4.5.3.1.1).
 std::string mailbox_of(std::string_view item)
 {
     constexpr std::size_t most = 64;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// shop: takes orders. It never speaks to a mail server, so none can be in its way.
+// shop: takes orders. It never connects to the mail server, so an outage does not affect it.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_SHOP_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_SHOP_HPP
@@ -20,21 +20,22 @@ struct order {
     friend bool operator==(const order&, const order&) = default;
 };
 
-/// All that is installed in a file of JSON lines. Throws a complaint if it cannot be read.
+/// One order for each installed package in a file of JSON lines. Throws a complaint if it cannot be
+/// read.
 [[nodiscard]] std::vector<order> orders_in(const std::string& path);
 
 class shop {
 public:
-    /// Goes on with what is there. Throws a complaint if those are other orders.
+    /// Continues with the stored orders. Throws a complaint if they differ from `all`.
     shop(const std::string& db, const std::vector<order>& all);
 
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
     [[nodiscard]] bool all_taken() const noexcept { return taken_ == all_->size(); }
 
-    /// The next order and its mail: both, or after a crash neither.
+    /// Stores the next order and its mail in one transaction.
     void take_next();
 
-    /// There will be no more.
+    /// Marks the end of the orders.
     void close();
 
 private:

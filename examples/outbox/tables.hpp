@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// tables: the two databases, the shop's and the mail server's, which know nothing of each other.
+// tables: the databases of the shop and of the mail server, which are independent of each other.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_TABLES_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_TABLES_HPP
@@ -14,7 +14,8 @@ namespace outbox {
 [[nodiscard]] inline std::string shop_in(const std::string& db) { return db + "/shop.sqlite"; }
 [[nodiscard]] inline std::string server_in(const std::string& db) { return db + "/server.sqlite"; }
 
-/// The shop's: an order and its mail have one number. A mail is fresh, deferred, sent or dead.
+/// The tables of the shop. An order and its mail have one number. A mail is fresh, deferred, sent
+/// or dead.
 inline void make_shop_tables(engines::database& db)
 {
     db.exec(R"(
@@ -35,7 +36,7 @@ inline void make_shop_tables(engines::database& db)
     )");
 }
 
-/// The mail server's: what it has taken, how often, and whom it has turned away with what.
+/// The tables of the mail server: mails with their copies, and refusals by recipient and code.
 inline void make_server_tables(engines::database& db)
 {
     db.exec(R"(

@@ -14,8 +14,8 @@ namespace outbox {
 
 namespace {
 
-/// Views on both databases: each order with its mails and dead letters. A header begins a line: the
-/// subject of a mail may contain the name of another header.
+/// Views on both databases: each order with its mails and dead letters. A header is searched at the
+/// begin of a line, as a subject may contain the name of another header.
 constexpr const char* views = R"(
     CREATE TEMP VIEW received AS
         SELECT CAST(substr(text, instr(text, x'0d0a' || 'X-Order: ') + 11, 20) AS INTEGER) AS id,
@@ -29,11 +29,11 @@ constexpr const char* views = R"(
 )";
 
 struct rule {
-    std::string_view what;  ///< of how many is said that
+    std::string_view what;  ///< the violation, for the report
     std::string_view count;
 };
 
-/// Nothing may be found by any of these.
+/// Each query must count 0.
 constexpr rule rules[] = {
     {"orders have no row in the outbox",
      "SELECT count(*) FROM orders WHERE id NOT IN (SELECT id FROM outbox)"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// wire_line: the server's end of a connection: lines in, answers out, and never for ever.
+// wire_line: the server's end of a connection: reads lines and writes replies, with a time limit.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_WIRE_LINE_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_WIRE_LINE_HPP
@@ -24,8 +24,8 @@ public:
     wire_line& operator=(const wire_line&) = delete;
     ~wire_line() { close(fd_); }
 
-    /// The next line without \r\n. Nothing if the other end is gone, or silent for a minute, or
-    /// says more than anybody has to say in a line.
+    /// The next line without \r\n. Nothing if the connection is closed or silent for a minute, or
+    /// if the line is longer than `longest` bytes.
     [[nodiscard]] std::optional<std::string> line()
     {
         constexpr std::size_t longest = 65'536;
@@ -38,7 +38,7 @@ public:
         return found;
     }
 
-    /// False if the other end is gone.
+    /// Returns false if the connection is closed.
     bool say(std::string_view text) const
     {
         const std::string all = std::string(text) + "\r\n";
