@@ -21,7 +21,7 @@
 
 namespace engines {
 
-/// Nothing where a % is not followed by two digits, or stands for what no name or line can have.
+/// Empty if a % is not followed by two hexadecimal digits, or encodes a forbidden character.
 [[nodiscard]] inline std::optional<std::string> unescaped(std::string_view text)
 {
     const auto digit = [](char c) {

@@ -50,7 +50,7 @@ public:
     using clock = socket::clock;
     enum class format { message, batch };
 
-    /// Opens connection, session and link. `reason` is the peer's reason where it does not let us.
+    /// Opens connection, session and link. `why` gets the reason if the peer refuses or closes.
     amqp_link(const amqp_address& at, clock::duration patience, std::string& why)
         : why_(why), patience_(patience), socket_(at.host, at.port, patience)
     {
@@ -77,10 +77,11 @@ public:
 
     [[nodiscard]] bool is_open() const { return why_.empty(); }
 
-    /// The peer's max-message-size; 0 is no limit.
+    /// The peer's max-message-size; 0 means no limit.
     [[nodiscard]] std::uint64_t largest() const { return pn_link_remote_max_message_size(link_); }
 
-    /// Hands it to Proton once the peer gives credit. The tag of a batch has four bytes to spare.
+    /// Passes a transfer to Proton once the peer gives credit. The tag of a batch is four bytes
+    /// longer than necessary; see stamp().
     pn_delivery_t* put(std::string_view all, format f)
     {
         const auto deadline = clock::now() + patience_;
@@ -96,8 +97,8 @@ public:
         return d;
     }
 
-    /// Waits for the outcome of a delivery, or for what makes it pointless to wait: the outcome's
-    /// name or its condition, ": ", and what else the peer has to say.
+    /// Waits for the outcome of a delivery or the end of the link. Returns the outcome's name, or
+    /// its condition, ": " and the peer's text.
     std::string outcome_from(pn_delivery_t* d)
     {
         const auto deadline = clock::now() + patience_;
@@ -136,7 +137,7 @@ private:
                pn_terminus_get_type(pn_link_remote_target(link_)) != PN_UNSPECIFIED;
     }
 
-    /// One round: what has happened, what is to be written, what is there to be read.
+    /// One round: handles events, writes output and reads input.
     void turn(clock::time_point deadline)
     {
         pn_connection_driver_t* const d = &driver_.d;
@@ -194,14 +195,14 @@ private:
         }
     }
 
-    /// Proton's C interface cannot set a message-format: it writes 0, which takes one byte, where
-    /// 0x80013700 takes five. The tags of batches have four bytes too many for that: dropped here,
-    /// they make room, and no length changes. Answers how many bytes are complete frames.
+    /// Sets the message-format of batches, for which Proton has no call: it writes 0, which takes
+    /// one byte; 0x80013700 takes five. The four spare bytes of the tag are removed, so that no
+    /// length changes. Returns the number of bytes in complete frames.
     std::size_t stamp()
     {
         std::size_t at = 0;
         while (out_.size() - at >= 8) {
-            const bool header = out_.compare(at, 4, "AMQP") == 0;  // of the protocol; no frame
+            const bool header = out_.compare(at, 4, "AMQP") == 0;  // a protocol header, not a frame
             std::size_t size = header ? 8 : 0;
             for (std::size_t i = 0; !header && i != 4; ++i) {
                 size = size << 8U | static_cast<unsigned char>(out_[at + i]);
@@ -216,7 +217,7 @@ private:
     static void stamp_frame(char* frame, std::size_t size)
     {
         constexpr std::string_view transfer("\0\x53\x14", 3);
-        constexpr std::string_view tag("\xA0\x0E" "B---", 6);  // 14 bytes, of which 10 will do
+        constexpr std::string_view tag("\xA0\x0E" "B---", 6);  // 14 bytes; the last 10 are unique
         constexpr std::string_view format("\x70\x80\x01\x37\0", 5);
         // The tag is the third field, after two small numbers.
         const std::string_view fields(frame, size < 48 ? size : 48);
@@ -229,7 +230,7 @@ private:
         std::memcpy(p + 12, format.data(), format.size());
     }
 
-    std::string& why_;  // the link is closed; empty while it is open
+    std::string& why_;  // the reason of a closed link; empty while it is open
     clock::duration patience_;
     socket socket_;
     driver driver_{};

@@ -175,7 +175,7 @@ struct azure_table_place {
             "is neither http nor https");
     }
     const char* const port = p.scheme == "https" ? "443" : "80";
-    // The table stands for a path, because an endpoint may have none.
+    // The table replaces a path, because an endpoint may have none.
     const auto a = address_in(endpoint.substr(colon + 3) + "/" + p.table, port);
     if (!a || !a->at.user.empty()) return wrong("TableEndpoint", "is not https://HOST:PORT/PATH");
     p.host = a->at.host;

@@ -35,17 +35,17 @@
 
 namespace engines {
 
-/// A row that no letter is in.
+/// A row that contains no valid letter.
 struct malformed_row : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
 namespace azure_row {
 
-inline constexpr std::size_t most_units = 32'768;  ///< Characters of UTF-16 in a property,
-inline constexpr std::size_t most_bytes = 65'536;  ///< and bytes.
-/// In base64 these leave room for the rest in a request of 1 MiB, which is all that an emulator
-/// takes; the service counts the bytes themselves.
+inline constexpr std::size_t most_units = 32'768;  ///< UTF-16 units in a property.
+inline constexpr std::size_t most_bytes = 65'536;  ///< Bytes in a property.
+/// In base64, the pieces and the rest fit into a request of 1 MiB, the limit of an emulator. The
+/// service counts the bytes without base64.
 inline constexpr std::size_t most_pieces = 10;
 inline constexpr std::size_t state_bytes = 32'768;
 inline constexpr std::size_t summary_bytes = 256;
@@ -70,7 +70,7 @@ using json = nlohmann::json;
     return true;
 }
 
-/// Of UTF-8, as UTF-16 has it.
+/// The number of UTF-16 units of a UTF-8 text.
 [[nodiscard]] inline std::size_t units(std::string_view text)
 {
     std::size_t n = 0;
@@ -121,7 +121,7 @@ inline void put(json& row, const std::string& name, waybill::wall_time t)
     if (!bytes) throw malformed_row(name + " is no base64");
     return *std::move(bytes);
 }
-/// As any of the types that other tools may have written it.
+/// Reads a number of any type that other tools may write.
 [[nodiscard]] inline std::uint64_t count_in(const json& row, const std::string& name)
 {
     const auto found = row.find(name);
@@ -149,7 +149,7 @@ inline void put(json& row, const std::string& name, waybill::wall_time t)
     const bool more = rest != row.end() && rest->is_number_integer();
     return more ? *t + waybill::duration::nanoseconds(rest->get<std::int64_t>()) : *t;
 }
-/// The one of the values up to `last` that is called so.
+/// The value with the name in `property`, of the values up to `last`.
 template <class E>
 [[nodiscard]] E named_in(const json& row, const std::string& property, E otherwise, E last)
 {
@@ -184,7 +184,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
         body.remove_prefix(piece.size());
     }
 }
-/// False where there is no room for it.
+/// Returns false if the state is too large.
 [[nodiscard]] inline bool put_state(json& row, const std::string& name, std::string_view state)
 {
     if (state.size() > state_bytes) return false;
@@ -209,7 +209,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     for (std::size_t n = 0; n != session.size(); ++n) {
         const char c = session[n];
         const auto u = static_cast<unsigned char>(c);
-        // U+0080 to U+009F control things, too: C2 80 to C2 9F.
+        // U+0080 to U+009F are control characters, too: C2 80 to C2 9F.
         const auto next = n + 1 == session.size() ? 0U : static_cast<unsigned char>(session[n + 1]);
         const auto before = n == 0 ? 0U : static_cast<unsigned char>(session[n - 1]);
         const bool leads = u == 0xC2U && next >= 0x80U && next < 0xA0U;
@@ -226,7 +226,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     return key;
 }
 
-/// A ! that is followed by something else is what it is: others have written that key.
+/// The inverse. A ! without two digits after it is kept, as other tools may write such keys.
 [[nodiscard]] inline std::string session_of_partition_key(std::string_view key)
 {
     constexpr std::string_view digits = "0123456789ABCDEF";
@@ -277,7 +277,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     return row;
 }
 
-/// What a row does not have is as in a new letter. Throws malformed_row.
+/// A missing property has the default of a new letter. Throws malformed_row.
 [[nodiscard]] inline waybill::pipeline_dead_letter letter_in(const nlohmann::json& row)
 {
     using namespace azure_row;

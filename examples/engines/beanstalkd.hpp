@@ -11,8 +11,8 @@
 //   2. The size of a job is exact: each line and its newline. The limit is the option -z of the
 //      server, 65,535 by default.
 //   3. Jobs of one priority leave the tube in the order of their arrival.
-//   4. Without the binlog (-b), the server loses all jobs when it ends. With it, a server (1.12) that
-//      is killed while it compacts the binlog can lose one accepted job.
+//   4. Without the binlog (-b), the server loses all jobs when it ends. With it, a server (1.12)
+//      that is killed while it compacts the binlog can lose one accepted job.
 //
 // Reply                             Outcome
 // INSERTED, BURIED                  accepted; a buried job waits for a kick
@@ -52,7 +52,7 @@ inline constexpr error_code beanstalkd_own[]{
     {"BAD_FORMAT", answer::infrastructure},     // would fail
     {"UNKNOWN_COMMAND", answer::infrastructure},
     {"INTERNAL_ERROR", answer::outcome_unknown},
-    // No answer in time, or a connection that broke once the put was on its way: unknown.
+    // No reply in time, or a connection that broke after the put was sent: unknown.
 };
 
 class beanstalkd {
@@ -111,7 +111,7 @@ public:
         return outcome_of(a, said_, {.actual = bytes});
     }
 
-    /// The last answer in the server's words, or why there was none.
+    /// The last reply of the server, or the reason why there was none.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
 private:

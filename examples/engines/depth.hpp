@@ -30,15 +30,15 @@ namespace engines {
 
 struct depth {
     std::uint64_t ready = 0;      ///< Messages that wait for a worker.
-    std::uint64_t in_flight = 0;  ///< Somebody has taken them and not finished.
-    /// Seconds since the message next in line was sent; 0 where none waits, and nothing where this
-    /// kind of queue, or this message, does not tell.
+    std::uint64_t in_flight = 0;  ///< Messages that a worker has taken and not finished.
+    /// Seconds since the next message was sent; 0 if none waits. Empty if this kind of queue, or
+    /// this message, has no time.
     std::optional<std::uint64_t> age{};
 
     friend bool operator==(const depth&, const depth&) = default;
 };
 
-/// The depth, or in words why it is unknown.
+/// The depth, or the reason why it is unknown.
 using depth_reading = waybill::result<depth, std::string>;
 
 template <class Q>
@@ -56,7 +56,7 @@ struct server {
     std::chrono::milliseconds patience{5'000};
 };
 
-/// Seconds from a time of the wall clock to now; a clock that is ahead of ours makes nothing older.
+/// Seconds from a time of the wall clock to now; 0 for a time in the future.
 [[nodiscard]] inline std::uint64_t age_at(std::int64_t sent_seconds) noexcept
 {
     using namespace std::chrono;

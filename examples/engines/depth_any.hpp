@@ -9,7 +9,7 @@
 //     sqlite:FILE
 //
 //     auto q = engines::depth_from("nats://127.0.0.1/ORDERS/workers");
-//     if (!q) return complain(q.error());            // no server was asked yet
+//     if (!q) return complain(q.error());            // does not connect
 //     engines::depth_reading r = q->read();
 //
 // The ports above are the defaults. Without a user, RabbitMQ gets guest with the password guest,
@@ -60,7 +60,7 @@ public:
     {
         return std::visit([](const auto& q) { return q.read(); }, held_);
     }
-    /// What people call it: the queue, the consumer, the tube, the file.
+    /// The name for messages: of the queue, the consumer, the tube or the file.
     [[nodiscard]] std::string name() const
     {
         return std::visit([](const auto& q) { return q.name(); }, held_);
@@ -80,8 +80,8 @@ private:
         held_;
 };
 
-/// The queue at that address, or what an address should be. The wrong one is not repeated, as there
-/// may be a password in it.
+/// The queue at that address, or the error in the address. The text does not contain the address,
+/// as it may contain a password.
 [[nodiscard]] inline waybill::result<any_depth, std::string> depth_from(std::string_view where)
 {
     const auto after_scheme = [&](std::string_view scheme) -> std::optional<std::string_view> {

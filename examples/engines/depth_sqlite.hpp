@@ -36,8 +36,8 @@ public:
 
     [[nodiscard]] depth_reading read() const
     {
-        // SQLite would make the file, and an empty queue out of a slip of the keyboard. And what is
-        // not in WAL mode, as all our queues are, would be put into it, whatever it is.
+        // SQLite would create a missing file, so a mistyped name would be an empty queue. It would
+        // also switch any other database to WAL mode, which all our queues have.
         std::string head(20, '\0');
         std::ifstream file(file_, std::ios::binary);
         if (!file) return waybill::unexpected("no file " + file_);

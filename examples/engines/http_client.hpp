@@ -80,7 +80,7 @@ struct http_options {
     std::string
         aws_sigv4{};  ///< "aws:amz:REGION:SERVICE" signs each request, as CURLOPT_AWS_SIGV4.
     std::chrono::milliseconds patience{10'000};
-    bool repeatable = false;  ///< A request that is carried out twice does no harm.
+    bool repeatable = false;  ///< A request may be executed twice.
 };
 
 /// "http://[::1]:80" of "http", "::1" and "80".
@@ -271,7 +271,7 @@ private:
         return n;
     }
 
-    /// If the end of a response is the end of the connection, a part cannot be told from the whole.
+    /// False if only the end of the connection ends a response: then it may be incomplete.
     [[nodiscard]] static bool has_end(const http_answer& a)
     {
         return a.status == 204 || a.status == 304 || a.headers.contains("content-length") ||

@@ -99,7 +99,7 @@ public:
                 throw kafka_error(why);
             }
         }
-        // What goes wrong comes as an error of its own, and nothing on stderr besides.
+        // Errors are reported as errors only, and not on stderr, too.
         rd_kafka_conf_set_log_cb(conf.get(), nullptr);
         return conf.release();
     }
@@ -124,14 +124,14 @@ struct kafka_partition {
     friend auto operator<=>(const kafka_partition&, const kafka_partition&) = default;
 };
 
-/// What a group has committed for a partition, or is to: the next offset to be read, and a text
-/// beside it. Kafka takes a text there, which has to be UTF-8, of 4,096 bytes unless configured.
+/// A group's commit for a partition: the next offset to be read, and a text. The text must be
+/// UTF-8, with at most 4,096 bytes by default.
 struct kafka_offset {
     kafka_partition at{};
     std::optional<std::int64_t> next{};
     std::string metadata{};
 
-    /// The offset in front of `next`.
+    /// The offset before `next`.
     [[nodiscard]] std::optional<std::uint64_t> last_done() const noexcept
     {
         if (!next || *next <= 0) return {};
@@ -141,7 +141,7 @@ struct kafka_offset {
     friend bool operator==(const kafka_offset&, const kafka_offset&) = default;
 };
 
-/// A list of librdkafka's.
+/// A list of partitions of librdkafka.
 class kafka_list {
 public:
     kafka_list()
@@ -194,13 +194,13 @@ public:
     }
     [[nodiscard]] std::int64_t offset() const noexcept { return m_->offset; }
     [[nodiscard]] std::string_view body() const noexcept { return view(m_->payload, m_->len); }
-    /// None and an empty one are not the same: without one a record goes to any partition.
+    /// An absent key differs from an empty one: without a key a record is sent to any partition.
     [[nodiscard]] std::optional<std::string_view> key() const noexcept
     {
         if (!m_->key) return {};
         return view(m_->key, m_->key_len);
     }
-    /// Milliseconds since 1970, and whether the producer or the log has set them; -1 for none.
+    /// Milliseconds since 1970, set by the producer or the log; -1 for none.
     [[nodiscard]] std::int64_t timestamp() const noexcept
     {
         return rd_kafka_message_timestamp(m_.get(), nullptr);
@@ -223,7 +223,7 @@ public:
         }
         return view(value, size);
     }
-    /// All of them, in order.
+    /// All headers, in order.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> headers() const
     {
         std::vector<std::pair<std::string, std::string>> found;
@@ -248,7 +248,7 @@ private:
     std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)> m_;
 };
 
-/// Brokers in this process, on loopback, that forget everything when they go.
+/// Brokers in this process, on loopback. Their data end with the object.
 class kafka_mock {
 public:
     explicit kafka_mock(int brokers)
@@ -263,7 +263,7 @@ public:
         const auto e = rd_kafka_mock_topic_create(cluster_.get(), name.c_str(), partitions, 1);
         if (e != RD_KAFKA_RESP_ERR_NO_ERROR) throw kafka_error(name + ": " + rd_kafka_err2str(e));
     }
-    /// The next requests of this kind, by their number in the protocol, are answered so.
+    /// Sets the replies to the next requests of this kind, a number of the protocol.
     void refuse(std::int16_t request, const std::vector<rd_kafka_resp_err_t>& answers)
     {
         rd_kafka_mock_push_request_errors_array(cluster_.get(), request, answers.size(),

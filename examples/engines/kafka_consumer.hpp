@@ -44,7 +44,7 @@ struct kafka_rebalance {
 
 class kafka_consumer {
 public:
-    /// Without topics it is no member, and can only look at what the group has committed.
+    /// Without topics it is no member, and can only read the committed offsets.
     kafka_consumer(kafka_settings s, const std::string& group,
                    const std::vector<std::string>& topics, kafka_rebalance r)
         : rebalance_(std::move(r))
@@ -69,8 +69,8 @@ public:
     /// Like the end of a process: the group removes the member after its session timeout.
     ~kafka_consumer() { crash(); }
 
-    /// The next record, or none for so long. Has to be called often enough, records or not: see
-    /// max.poll.interval.ms.
+    /// The next record, or none within `wait`. Must be called at least once in
+    /// max.poll.interval.ms, with or without records.
     [[nodiscard]] std::optional<kafka_message> next(std::chrono::milliseconds wait)
     {
         rd_kafka_message_t* const m = rd_kafka_consumer_poll(k_, static_cast<int>(wait.count()));
@@ -79,7 +79,7 @@ public:
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
         if (!m || m->err == RD_KAFKA_RESP_ERR_NO_ERROR) return got;
         switch (m->err) {
-            // Nobody but a person can put these right. Of the others librdkafka takes care.
+            // These need an operator. librdkafka handles all others.
             case RD_KAFKA_RESP_ERR__FATAL:
             case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
             case RD_KAFKA_RESP_ERR__AUTHENTICATION:
@@ -116,12 +116,12 @@ public:
         return kafka_list::read(list.get());
     }
 
-    /// No more of this partition until it is resumed. What was fetched and not given out comes
-    /// then.
+    /// Returns no records of this partition until it is resumed. Records that were fetched before
+    /// are returned then.
     void pause(const kafka_partition& p) { rd_kafka_pause_partitions(k_, one(p).get()); }
     void resume(const kafka_partition& p) { rd_kafka_resume_partitions(k_, one(p).get()); }
 
-    /// Gives its partitions back, so that others need not wait. `revoked` may still commit.
+    /// Gives the partitions back, so that other members do not wait. `revoked` may still commit.
     void close()
     {
         rd_kafka_consumer_close(k_);
@@ -152,7 +152,7 @@ private:
         static_cast<kafka_consumer*>(self)->rebalanced(what, list);
     }
 
-    /// Exceptions wait for next(), as there are frames of C in between.
+    /// Called through frames of C, so an exception is stored until next() throws it.
     void rebalanced(rd_kafka_resp_err_t what, rd_kafka_topic_partition_list_t* list) noexcept
     {
         const bool added = what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
@@ -175,8 +175,8 @@ private:
         }
     }
 
-    /// Where a group has committed nothing auto.offset.reset decides. What cannot be asked for is
-    /// an error: to begin anywhere would skip events, or repeat all of them.
+    /// Without a committed offset auto.offset.reset decides. If the offsets cannot be read, it
+    /// throws: a default would skip events or repeat all of them.
     void begin(rd_kafka_topic_partition_list_t* list)
     {
         const rd_kafka_resp_err_t e = committed(list);

@@ -6,7 +6,7 @@
 //
 //   1. The topic is NAME.DLT. The partition has the same number, if the dead-letter topic has it.
 //   2. Key, body and headers are unchanged. The source and the reason are in further headers
-//      (kafka_dlt-...), which tools for dead letters know.
+//      (kafka_dlt-...), which tools for dead letters read.
 //   3. Numbers in headers are big-endian, as in Java: 4 bytes for a partition, 8 for offsets and
 //      times.
 //   4. A reason is cut after 1,024 bytes.
@@ -44,7 +44,7 @@ inline constexpr std::size_t reason_bytes = 1'024;
 
 }  // namespace dlt
 
-/// So many bytes of a number, the highest first.
+/// A number in `bytes` bytes, the highest first.
 [[nodiscard]] inline std::string big_endian(std::uint64_t n, std::size_t bytes)
 {
     std::string out(bytes, '\0');
@@ -52,7 +52,7 @@ inline constexpr std::size_t reason_bytes = 1'024;
     return out;
 }
 
-/// The number in such a header; none where it has another length.
+/// The number in such a header; empty if it has another length.
 [[nodiscard]] inline std::optional<std::uint64_t> big_endian_in(
     std::optional<std::string_view> bytes, std::size_t length)
 {

@@ -26,7 +26,7 @@
 
 namespace engines {
 
-/// A checkpoint names the last event done, Kafka the next one to be read.
+/// A checkpoint contains the last finished event, Kafka the next one to be read.
 [[nodiscard]] inline std::optional<waybill::position> position_of(const kafka_offset& o)
 {
     const std::optional<std::uint64_t> last = o.last_done();

@@ -44,9 +44,9 @@ struct kafka_record {
     std::optional<std::int64_t> timestamp{};  ///< Milliseconds since 1970. Empty: now.
 };
 
-/// What became of a record.
+/// The outcome of a record.
 struct kafka_delivery {
-    std::uint64_t token = 0;  ///< That it was sent with.
+    std::uint64_t token = 0;  ///< The token of `send`.
     waybill::fault how{};
     std::int64_t offset = -1;
     rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -61,8 +61,8 @@ struct kafka_delivery {
 
 class kafka_producer {
 public:
-    /// Each record is on all replicas in sync when it is reported, and there once. `linger.ms` is 1
-    /// if the settings have none.
+    /// A record that is reported as stored is once on all replicas in sync. `linger.ms` is 1 if the
+    /// settings have none.
     explicit kafka_producer(kafka_settings s) : kafka_producer(std::move(s), {}) {}
     /// Calls `report` for each delivery report, in `poll` and `flush`. These then return nothing.
     kafka_producer(kafka_settings s, std::function<void(const rd_kafka_message_t&)> report)
@@ -76,15 +76,15 @@ public:
     }
     kafka_producer(const kafka_producer&) = delete;
     kafka_producer& operator=(const kafka_producer&) = delete;
-    /// What was not delivered by now is not waited for.
+    /// Does not wait for missing delivery reports.
     ~kafka_producer()
     {
         rd_kafka_purge(k_, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
         rd_kafka_destroy(k_);
     }
 
-    /// False where the queue is full: nothing was taken, poll and send it again. An error where it
-    /// cannot be sent at all, say because it is too large.
+    /// False if the queue is full: call `poll` and send the record again. A fault if it cannot be
+    /// sent at all, for example because it is too large.
     [[nodiscard]] waybill::result<bool> send(const kafka_record& r, std::uint64_t token)
     {
         const rd_kafka_resp_err_t e = queue(r, token);
@@ -127,14 +127,15 @@ public:
         return e;
     }
 
-    /// What was reported since the last time, or within `wait`.
+    /// The reports since the last call, or within `wait`.
     [[nodiscard]] std::vector<kafka_delivery> poll(std::chrono::milliseconds wait)
     {
         rd_kafka_poll(k_, static_cast<int>(wait.count()));
         return std::exchange(delivered_, {});
     }
 
-    /// How many partitions a topic has; it is made if the brokers do that. 0 if there is none.
+    /// The number of partitions of a topic, which is created if the brokers do that. 0 if there is
+    /// none.
     [[nodiscard]] std::int32_t partitions(const std::string& topic, std::chrono::seconds wait)
     {
         const auto until = std::chrono::steady_clock::now() + wait;
@@ -151,14 +152,14 @@ public:
         return n;
     }
 
-    /// Waits for the reports of all that was sent, but no longer than this. `linger.ms` is ignored.
+    /// Waits at most `wait` for the reports of all sent records. `linger.ms` is ignored.
     [[nodiscard]] std::vector<kafka_delivery> flush(std::chrono::milliseconds wait)
     {
         rd_kafka_flush(k_, static_cast<int>(wait.count()));
         return std::exchange(delivered_, {});
     }
 
-    /// For calls of librdkafka that this class does not have, such as those of administrators.
+    /// For other calls of librdkafka, such as those of administrators.
     [[nodiscard]] rd_kafka_t* handle() const noexcept { return k_; }
 
 private:

@@ -16,8 +16,9 @@
 //      splits nor merges batches. The partitions take turns. The records have no key.
 //   2. `batch_size` is the exact size of the record batch in the request, without compression.
 //      `size_of` is a bound: a batch has at most 128 bytes less.
-//   3. The producer is idempotent, and acks=all: librdkafka's own retries duplicate nothing. A batch
-//      without an acknowledgement within message.timeout.ms (10 s) is unknown if it was transmitted.
+//   3. The producer is idempotent, and acks=all: librdkafka's own retries duplicate nothing. A
+//      batch without an acknowledgement within message.timeout.ms (10 s) is unknown if it was
+//      transmitted.
 //   4. The outcome is that of the delivery reports, record by record. If records differ, it is
 //      `partial`. If one is unknown, the batch is unknown.
 //   5. A broker with a quota delays its response. Such a batch is accepted.
@@ -32,8 +33,8 @@
 // _QUEUE_FULL                       throttled: the queue of librdkafka is full
 // 17, 29, 31, _UNKNOWN_TOPIC ...    the sender stops: no such topic, or no permission
 // _MSG_TIMED_OUT, _TRANSPORT ...    transient if it was not transmitted, otherwise unknown
-// any other code of a broker        waybill::wire::kafka_errors; unknown if it has no such code, or if
-//                                   librdkafka states that the record is possibly stored
+// any other code of a broker        waybill::wire::kafka_errors; unknown if it has no such code,
+//                                   or if librdkafka reports the record as possibly stored
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
 #define WAYBILL_EXAMPLES_ENGINES_KAFKA_SENDER_HPP
@@ -65,7 +66,7 @@ namespace engines {
 inline constexpr error_code kafka_own[]{
     {"NO_ERROR", answer::accepted, 0},
     {"_QUEUE_FULL", answer::throttled, -184},
-    // The topic is the same for all lines: no line can succeed before a person has acted.
+    // The topic is the same for all lines: no line can succeed before an operator has acted.
     {"TOPIC_EXCEPTION", answer::infrastructure, 17},
     {"_UNKNOWN_TOPIC", answer::infrastructure, -188},
     {"_UNKNOWN_PARTITION", answer::infrastructure, -190},
@@ -190,7 +191,7 @@ public:
         return ended_batch{f.attempt, outcome(f)};
     }
 
-    /// The last error in librdkafka's words.
+    /// The text of the last error, of librdkafka.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
     /// The records of a batch that the broker has acknowledged.

@@ -9,25 +9,25 @@
 //
 //   1. `accepted`: the server has processed the message, because it has replied to a PING that
 //      follows it. Core NATS does not store it; its subscribers and JetStream streams receive it.
-//   2. A server of version 2.2 or later reports a message without subscribers. It is not `accepted`.
-//      If the user may not subscribe to an inbox, there is no such report.
-//   3. A message above max_payload is refused by nats.c and not sent. A payload has the bytes of its
-//      lines, each with its newline.
+//   2. A server of version 2.2 or later reports a message without subscribers. It is not
+//      `accepted`. If the user may not subscribe to an inbox, there is no such report.
+//   3. A message above max_payload is refused by nats.c and not sent. A payload has the bytes of
+//      its lines, each with its newline.
 //   4. A message is sent at most once in a call: nats.c does not reconnect and does not send later.
 //   5. A call takes at most about 20 s: 10 s to connect, 10 s for the reply to the PING.
 //
-// Status of nats.c              Meaning                                     Outcome
-//   NATS_OK                       the server has replied to the PING          accepted
-//   NATS_NO_RESPONDERS            503: the subject has no subscribers         failed, cancelled
-//   NATS_MAX_PAYLOAD              more bytes than max_payload                 too_large
-//   another one, not connected    as the text below; if it is in no table     failed, infrastructure
-//   another one, after publish    as the text below; if it is in no table     outcome_unknown
+// Status of nats.c             Meaning                                     Outcome
+//  NATS_OK                       the server has replied to the PING          accepted
+//  NATS_NO_RESPONDERS            503: the subject has no subscribers         failed, cancelled
+//  NATS_MAX_PAYLOAD              more bytes than max_payload                 too_large
+//  another one, not connected    as the text below; if it is in no table     failed, infrastructure
+//  another one, after publish    as the text below; if it is in no table     outcome_unknown
 //
 // The text of the server's error is looked up in `nats_own`, then in waybill::wire::nats_errors:
-//   Permissions Violation, Invalid Subject, Authorization Violation ...       failed, cancelled
-//   Maximum Payload Violation (the server has reduced it)                     too_large
-//   maximum connections exceeded (when connecting)                            failed, infrastructure
-//   Stale Connection, Server Shutdown, Authentication Expired, Slow Consumer  outcome_unknown
+//  Permissions Violation, Invalid Subject, Authorization Violation ...       failed, cancelled
+//  Maximum Payload Violation (the server has reduced it)                     too_large
+//  maximum connections exceeded (when connecting)                            failed, infrastructure
+//  Stale Connection, Server Shutdown, Authentication Expired, Slow Consumer  outcome_unknown
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_NATS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_NATS_HPP
@@ -56,7 +56,7 @@ inline constexpr error_code nats_own[]{
     // These texts end with the subject, so the library's table does not have them.
     {"Permissions Violation for Publish to", answer::infrastructure},
     {"Permissions Violation for Publish with Reply of", answer::infrastructure},
-    // The subject is the same for all lines, so no single line is to blame.
+    // The subject is the same for all lines, so no single line is the cause.
     {"Invalid Publish Subject", answer::infrastructure},
     {"Invalid Subject", answer::infrastructure},
     // When connecting: another client may disconnect, so a retry is useful.

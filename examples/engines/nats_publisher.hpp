@@ -19,8 +19,8 @@
 //      is not stored again under the same id. After that time it is. So a relay stores each row
 //      once if it repeats an unknown outcome within the window.
 //   4. A call takes at most about 3 s, or 8 s if it creates the stream. It publishes for 0.5 s; the
-//      messages that are left are failures of the kind transient. Between 256 and 4,096 messages are
-//      in flight, depending on how fast the server acknowledges.
+//      messages that are left are failures of the kind transient. Between 256 and 4,096 messages
+//      are in flight, depending on how fast the server acknowledges.
 //   5. An object belongs to one thread at a time.
 //
 // Cost: one round trip for each message of a key, so about 1,000 messages a second for each key.
@@ -234,8 +234,8 @@ private:
             }
             if (in_flight == 0) break;
             while (all[sent.front()].at != state::in_flight) sent.pop_front();
-            // A thread that is woken for each reply costs more than the reply. The server has the
-            // other half to work on meanwhile.
+            // Waking a thread for each reply costs more than the reply. So it waits for half of the
+            // replies, while the server works on the other half.
             const clock::time_point oldest = all[sent.front()].published;
             const std::deque<nats_message> replies =
                 next_replies(oldest + ack_wait, (in_flight + 1) / 2);

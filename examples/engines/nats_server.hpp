@@ -7,7 +7,7 @@
 //
 //   1. It listens on a free port of 127.0.0.1.
 //   2. The system sends SIGTERM to the server when the thread that started it ends. So this thread
-//      lives at least as long as the object. With SIGKILL a server forgets its last acknowledged
+//      lives at least as long as the object. With SIGKILL a server loses its last acknowledged
 //      messages.
 //   3. One folder is used by one server at a time, because servers do not check this themselves.
 //
@@ -35,8 +35,8 @@ namespace engines {
 
 class nats_server {
 public:
-    /// Makes the folder if need be. Throws server_error if there is no such program, or it does not
-    /// run, or not in this folder.
+    /// Creates the folder if it is missing. Throws server_error if the program is missing or does
+    /// not run in this folder.
     explicit nats_server(const std::string& folder) : folder_(folder), lock_(folder, "nats-server")
     {
         forget_ports();
@@ -58,7 +58,7 @@ private:
 
     [[nodiscard]] std::string log() const { return folder_ + "/log"; }
 
-    /// What servers that were killed have left there.
+    /// Removes the files of killed servers.
     void forget_ports() const
     {
         namespace fs = std::filesystem;
@@ -69,7 +69,7 @@ private:
         fs::remove(log(), e);
     }
 
-    /// It writes down which port it has got.
+    /// Waits for the file with the server's port.
     void wait_until_it_listens()
     {
         const std::string path = folder_ + "/nats-server_" + std::to_string(pid()) + ".ports";
@@ -81,7 +81,7 @@ private:
         throw server_error("nats-server does not say where it listens" + last_line(log()));
     }
 
-    /// {"nats":["nats://127.0.0.1:4222"]}; it may be half there.
+    /// Reads {"nats":["nats://127.0.0.1:4222"]}. The file may be incomplete.
     [[nodiscard]] bool knows_port(const std::string& path)
     {
         const auto ports = nlohmann::json::parse(file_content(path), nullptr, false);

@@ -7,19 +7,19 @@
 //     waybill::run_queue(queue, handle, {.lock = 90s}, env);
 //
 // It is a stream with work queue retention, which removes acknowledged messages, and one durable
-// pull consumer with explicit acknowledgements, called workers. Both are created if they are missing.
-// A stream of that name that is not such a queue is not changed; it is an error.
+// pull consumer with explicit acknowledgements, called workers. Both are created if they are
+// missing. A stream of that name that is not such a queue is not changed; it is an error.
 //
 //   1. The lock is that of the consumer. `receive` makes it longer if need be, and never shorter:
 //      all workers should have the same lock. Each delivery counts.
-//   2. The server accepts a settlement from any client. So after the end of the lock, by this clock,
-//      it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it could
-//      return the message of the next worker. For the same reason, nats.c does not reconnect, so it
-//      sends nothing later. The next call connects.
+//   2. The server accepts a settlement from any client. So after the end of the lock, by this
+//      clock, it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it
+//      could return the message of the next worker. For the same reason, nats.c does not reconnect,
+//      so it sends nothing later. The next call connects.
 //   3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
 //      together must fit into max_payload.
-//   4. A server that is killed forgets acknowledgements: those messages are handled again. After
-//      that the counts of stream and consumer are wrong. So there is no `empty`.
+//   4. A killed server loses acknowledgements: those messages are delivered again. After that the
+//      counts of stream and consumer are wrong. So there is no `empty`.
 //   5. A call takes at most `patience` for each of its requests; most calls have one.
 //
 // Faults are of the kind infrastructure unless stated: "NATS, stream NAME: CALL (...)". The calls
@@ -74,7 +74,7 @@ public:
         clock::time_point until{};  ///< The lock lasts at least until then.
     };
 
-    /// `lease` is that of a queue that is made here.
+    /// `lease` is the lock of a queue that is created here.
     nats_work_queue(server at, std::string name,
                     std::chrono::nanoseconds lease = std::chrono::seconds(30))
         : at_(std::move(at)), name_(std::move(name)), client_(nats_settings_of(at_)), lease_(lease)
@@ -89,7 +89,7 @@ public:
         with_server([&] { prepare(); });
     }
 
-    /// It is in the stream when this returns.
+    /// The message is in the stream when this returns.
     void put(std::string_view body)
     {
         with_server([&] { publish(subject(), body); });
@@ -152,7 +152,7 @@ public:
         return *r;
     }
 
-    /// All that was ever put there, and all that is finished.
+    /// The number of all messages, and of the finished ones.
     [[nodiscard]] std::uint64_t sent() { return figures().sent; }
     [[nodiscard]] std::uint64_t finished()
     {
@@ -160,7 +160,8 @@ public:
         return f.sent - std::min(f.sent, f.there);
     }
 
-    /// Removes the queue from the server, if all is finished. Whether it is gone.
+    /// Removes the queue from the server if all messages are finished. Returns whether it was
+    /// removed.
     bool remove_if_empty()
     {
         if (figures().there != 0) return false;
@@ -272,8 +273,8 @@ private:
                        .until = until};
     }
 
-    /// After it the message can be settled again only if it may be repeated. natsMsg_Nak and
-    /// natsMsg_Term do not wait for the reply of the server, so it is a request.
+    /// A message can be settled again only if the settlement may be repeated. natsMsg_Nak and
+    /// natsMsg_Term do not wait for the server's reply, so this is a request.
     [[nodiscard]] waybill::fault settle(message& m, const std::string& how)
     {
         if (clock::now() >= m.until) return lost();
@@ -303,7 +304,7 @@ private:
         return s;
     }
 
-    /// If two clients do it at once, the second one receives the stream of the first.
+    /// If two clients create it at once, the second one gets the stream of the first.
     void create(nats_stream_info& info, const std::string& stream, const std::string& subject,
                 jsRetentionPolicy retention)
     {
@@ -337,8 +338,8 @@ private:
         if (w != NATS_NOT_FOUND) check("consumer info", w);
         if (w == NATS_OK && worker->Config == nullptr) check("consumer info", NATS_PROTOCOL_ERROR);
         if (w == NATS_OK) lease_ = nanoseconds(worker->Config->AckWait);
-        // Earlier versions left the limit at 1,000, deferred messages included. Above it, the server
-        // (2.9) does not reply to a request for a message. Others set it to -1.
+        // Earlier versions left the limit at 1,000, deferred messages included. Above it, the
+        // server (2.9) does not reply to a request for a message. Others set it to -1.
         const bool is_current = w == NATS_OK && (worker->Config->MaxAckPending < 0 ||
                                                  worker->Config->MaxAckPending >= max_in_flight);
         if (!is_current) make_consumer(lease_);

@@ -20,7 +20,7 @@
 
 namespace engines {
 
-/// All of the text.
+/// The whole text as a number.
 [[nodiscard]] inline std::optional<std::uint64_t> number_in(std::string_view text)
 {
     std::uint64_t n = 0;
@@ -30,7 +30,7 @@ namespace engines {
     return n;
 }
 
-/// What stands between these words and the first of the characters that may end it.
+/// The number between `words` and the first character that ends it.
 [[nodiscard]] inline std::optional<std::uint64_t> number_in(std::string_view text,
                                                             std::string_view words,
                                                             std::string_view ends)

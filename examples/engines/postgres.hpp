@@ -8,7 +8,7 @@
 //     put.run(7, "seven");
 //     engines::prepared all(db, "SELECT a, b FROM t WHERE a > $1");
 //     const engines::rows r = all.run(3);
-//     for (int i = 0; i != r.size(); ++i) use(r.number(i, 0), r.describe(i, 1));
+//     for (int i = 0; i != r.size(); ++i) use(r.number(i, 0), r.text(i, 1));
 //
 //   1. Only `connect` and `outside` connect again. Any other call after a lost connection fails: on
 //      another connection, the statement would be outside of its transaction.
@@ -44,7 +44,7 @@
 
 namespace engines {
 
-/// `state` is the SQLSTATE of what the server refused; it is empty where no server answered.
+/// `state` is the SQLSTATE of the server's error; empty without a reply.
 struct postgres_error : std::runtime_error {
     postgres_error(const std::string& text, std::string sqlstate)
         : std::runtime_error(text), state(std::move(sqlstate))
@@ -53,7 +53,7 @@ struct postgres_error : std::runtime_error {
     std::string state;
 };
 
-/// Faults of the server leave the event as it is: its batch is repeated.
+/// A fault of the server is not caused by the event: its batch is repeated.
 [[nodiscard]] inline waybill::fault_kind classify_postgres(const std::exception& e) noexcept
 {
     const auto* const own = dynamic_cast<const postgres_error*>(&e);
@@ -64,7 +64,7 @@ struct postgres_error : std::runtime_error {
     return waybill::fault_kind::infrastructure;
 }
 
-/// What a statement answered.
+/// The result of a statement.
 class rows {
 public:
     explicit rows(PGresult* r) : r_(r, &PQclear) {}
@@ -74,7 +74,7 @@ public:
         const ExecStatusType s = PQresultStatus(r_.get());
         return s == PGRES_COMMAND_OK || s == PGRES_TUPLES_OK || s == PGRES_EMPTY_QUERY;
     }
-    /// Its first words: "COMMIT", "INSERT 0 1".
+    /// The command tag: "COMMIT", "INSERT 0 1".
     [[nodiscard]] std::string_view tag() const noexcept { return PQcmdStatus(r_.get()); }
     [[nodiscard]] std::string state() const
     {
@@ -84,7 +84,7 @@ public:
 
     [[nodiscard]] int size() const noexcept { return PQntuples(r_.get()); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    /// How many rows were inserted, changed or removed.
+    /// The number of rows that were inserted, changed or removed.
     [[nodiscard]] std::uint64_t touched() const
     {
         return read<std::uint64_t>(PQcmdTuples(r_.get())).value_or(0);
@@ -99,7 +99,7 @@ public:
         const int n = PQgetlength(r_.get(), row, column);
         return {PQgetvalue(r_.get(), row, column), static_cast<std::size_t>(n)};
     }
-    /// Of an integer or a numeric. What does not fit in an N is an error, not another number.
+    /// The value of an integer or a numeric. Throws if it does not fit in an N.
     template <std::integral N = std::int64_t>
     [[nodiscard]] N number(int row, int column) const
     {
@@ -108,7 +108,7 @@ public:
         if (!n) throw postgres_error("not a number of this size: " + std::string(t), "");
         return *n;
     }
-    /// Of a bytea.
+    /// The value of a bytea.
     [[nodiscard]] std::string bytes(int row, int column) const
     {
         std::size_t n = 0;
@@ -135,8 +135,8 @@ private:
 
 class postgres {
 public:
-    /// Does not connect yet. `where` is as for psql: "host=... dbname=..." or postgresql://...; if
-    /// it has no options of its own, a lock is waited for five seconds, and then it is an error.
+    /// Does not connect yet. `where` is as for psql: "host=... dbname=..." or postgresql://...
+    /// Without options in it, a statement that waits five seconds for a lock is an error.
     explicit postgres(std::string where) : where_(std::move(where)) {}
     postgres(const postgres&) = delete;
     postgres& operator=(const postgres&) = delete;
@@ -161,7 +161,7 @@ public:
         }
         PQsetNoticeReceiver(
             c_, [](void*, const PGresult*) {}, nullptr);
-        // Where it is off a commit that was confirmed can be lost in a crash.
+        // If it is off, a crash can lose a confirmed commit.
         exec(
             "SELECT set_config('synchronous_commit', 'on', false)"
             " WHERE current_setting('synchronous_commit') = 'off'");
@@ -169,17 +169,17 @@ public:
 
     void drop() noexcept { PQfinish(std::exchange(c_, nullptr)); }
 
-    /// False once a loss was noticed, which takes an attempt to use it.
+    /// False after a failed use of a lost connection. Does not test the connection.
     [[nodiscard]] bool alive() const noexcept { return PQstatus(c_) == CONNECTION_OK; }
-    /// Open, be it intact or failed and waiting for its rollback.
+    /// True if a transaction is open, also if it has failed and needs a rollback.
     [[nodiscard]] bool in_transaction() const noexcept
     {
         const PGTransactionStatusType s = PQtransactionStatus(c_);
         return s == PQTRANS_INTRANS || s == PQTRANS_INERROR;
     }
 
-    /// Runs f, which begins a transaction or reads outside of one. Only here a lost connection is
-    /// replaced, and f run once more if it was f that noticed the loss.
+    /// Runs f, which begins a transaction or reads outside of one. Only this call replaces a lost
+    /// connection. It runs f once more if f has found the loss.
     template <class F>
     auto outside(F&& f) -> decltype(f())
     {
@@ -201,7 +201,7 @@ public:
         if (!r.ok()) throw failure(&r);
         return r;
     }
-    /// The same where the caller looks for himself how it went.
+    /// The same, but the caller checks the result.
     [[nodiscard]] rows ask(const char* sql) noexcept { return rows(PQexec(c_, sql)); }
 
     [[nodiscard]] postgres_error failure(const rows* r) const
@@ -212,7 +212,7 @@ public:
         return {text, r ? r->state() : std::string()};
     }
     [[nodiscard]] PGconn* handle() const noexcept { return c_; }
-    /// Which connection this is; what was prepared on another one is not there.
+    /// The number of this connection. Prepared statements of another one do not exist here.
     [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
     [[nodiscard]] std::string new_name() { return "s" + std::to_string(++names_); }
 
@@ -274,8 +274,8 @@ public:
     {
     }
 
-    /// Numbers go to any column of numbers, a text to one of text or bytea, an empty optional is
-    /// NULL. The value of a bytea_array is a text here.
+    /// A number is for any numeric column, a text for text or bytea. An empty optional is NULL. The
+    /// value of a bytea_array is passed as a text.
     template <class... V>
     rows run(const V&... values)
     {
@@ -297,7 +297,7 @@ public:
     }
 
 private:
-    // Bytes are sent as they are: as text a NUL would be their end.
+    // Bytes are sent in binary format, as a NUL would end a text.
     struct value {
         std::string digits{};
         std::string_view bytes{};
@@ -317,7 +317,7 @@ private:
     }
     static value value_of(std::string_view t)
     {
-        // A length is an int there. No server takes as much, so it is the same error sooner.
+        // libpq's lengths are int. The server would refuse such a value with the same error.
         if (t.size() >> 30U != 0) throw postgres_error("a value is longer than 1 GiB", "54000");
         return {{}, t, false};
     }

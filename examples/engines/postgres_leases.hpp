@@ -244,7 +244,7 @@ private:
     }
 
     postgres& db_;
-    std::uint64_t made_ = 0;  ///< The connection on which the tables are known to be there.
+    std::uint64_t made_ = 0;  ///< The connection on which the tables were created or found.
     prepared leases_{db_,
                      "SELECT part, owner, incarnation, epoch, version FROM leases"
                      " WHERE source = $1 AND grp = $2"};

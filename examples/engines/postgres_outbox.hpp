@@ -142,7 +142,7 @@ public:
 
 private:
     static constexpr const char* tables =
-        // One transaction; two that make the tables at once would be in each other's way.
+        // One transaction. Two sessions that create the tables at once would be errors.
         "SELECT pg_advisory_xact_lock(7742136603);"
         "CREATE SEQUENCE IF NOT EXISTS outbox_tokens;"
         "CREATE TABLE IF NOT EXISTS outbox (number bigserial PRIMARY KEY, key bytea NOT NULL,"
@@ -234,7 +234,7 @@ private:
 
     postgres& db_;
     postgres_store transactions_;
-    std::uint64_t made_ = 0;  ///< The connection on which the tables are known to be there.
+    std::uint64_t made_ = 0;  ///< The connection on which the tables were created or found.
     prepared there_{db_, "SELECT to_regclass('outbox')"};
     prepared lock_key_{db_, "SELECT pg_advisory_xact_lock(77421, hashtext(encode($1, 'hex')))"};
     prepared add_{db_, "INSERT INTO outbox (key, id, body) VALUES ($1, $2, $3)"};

@@ -66,8 +66,8 @@ namespace engines {
 
 class postgres_pair {
 public:
-    /// Makes the folder and its data if need be, and waits until the primary accepts commits. The
-    /// standby is started by `step`.
+    /// Creates the folder and its data if they are missing, and waits until the primary accepts
+    /// commits. The standby is started by `step`.
     explicit postgres_pair(const std::string& folder, bool with_standby = true)
         : with_standby_(with_standby)
     {
@@ -346,7 +346,7 @@ private:
         n.write(n.data() + "/postgresql.conf", out.str());
     }
 
-    /// Which standby commits wait for, from the next moment on.
+    /// Sets the standby that commits wait for. Effective soon after the call.
     void set_synchronous(const std::string& name)
     {
         node().write(node().data() + "/sync.conf", "synchronous_standby_names = '" + name + "'\n");

@@ -106,9 +106,9 @@ public:
     {
     }
 
-    // ---- what is sent
+    // ---- sending
 
-    /// All of the batch or nothing.
+    /// Sends the whole batch or nothing.
     template <class Batch>
     [[nodiscard]] waybill::send_outcome send(const Batch& batch)
     {
@@ -128,7 +128,7 @@ public:
         return waybill::batch_sender::failed{.kind = sent.error().kind, .text = sent.error().text};
     }
 
-    /// One message.
+    /// Sends one message.
     [[nodiscard]] fault send(const session_message& m)
     {
         const waybill::send_outcome sent = send(std::span(&m, 1));
@@ -140,7 +140,7 @@ public:
 
     // ---- sessions
 
-    /// Of the sessions that have messages, no holder and no pause the one with the oldest message.
+    /// Accepts the session with the oldest message, of those without a holder or a pause.
     [[nodiscard]] result<std::optional<session_lock>> accept()
     {
         const auto made = connected([&] { on_.outside([&] { prepare(); }); });
@@ -158,7 +158,7 @@ public:
         }
         return std::optional<session_lock>();
     }
-    /// This one, unless it has a holder. It need not have messages.
+    /// Accepts this session, unless it has a holder. It need not have messages.
     [[nodiscard]] result<std::optional<session_lock>> accept(std::string_view id)
     {
         const std::string session(id);
@@ -191,7 +191,7 @@ public:
     {
         return settle(l, [&] { return complete_.run(m.sequence, l.session, l.token).touched(); });
     }
-    /// It is delivered again, before all others, and this delivery counts.
+    /// The message is delivered again, before all others, and this delivery counts.
     [[nodiscard]] fault abandon(const session_lock& l, const session_message& m)
     {
         return settle(l, [&] {

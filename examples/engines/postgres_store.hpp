@@ -43,13 +43,13 @@
 
 namespace engines {
 
-/// How a transaction sees others. The store itself is right with either; the effects of a handler
-/// that reads before it writes may need the second one.
+/// The isolation level of transactions. The store is correct with both. A handler that reads before
+/// it writes may need `serializable`.
 enum class isolation { read_committed, serializable };
 
 class postgres_store {
 public:
-    /// Open until it is committed; without that it is rolled back.
+    /// Rolled back at its end unless it was committed.
     class transaction {
     public:
         transaction(transaction&& other) noexcept : store_(std::exchange(other.store_, nullptr)) {}
@@ -68,7 +68,7 @@ public:
         {
             return executed("RELEASE SAVEPOINT event");
         }
-        /// Also mends a transaction in which a statement has failed since the savepoint.
+        /// Also repairs a transaction in which a statement has failed since the savepoint.
         [[nodiscard]] waybill::result<void> rollback_to_savepoint()
         {
             return executed("ROLLBACK TO SAVEPOINT event; RELEASE SAVEPOINT event");
@@ -78,7 +78,7 @@ public:
         {
             if (!store_) return waybill::commit_outcome::not_applied;
             const waybill::commit_outcome o = ended();
-            // What has not come to its end by now never shall, whatever is still on its way back.
+            // Closes the connection, so that a transaction that is still open is never committed.
             if (o == waybill::commit_outcome::unknown) store_->db_.drop();
             rollback();
             return o;
@@ -104,15 +104,15 @@ public:
         [[nodiscard]] waybill::commit_outcome ended()
         {
             postgres& db = store_->db_;
-            // Lost before the COMMIT was sent.
+            // The connection was lost before the COMMIT was sent.
             if (!db.alive()) return waybill::commit_outcome::not_applied;
             // A handler may have committed it or rolled it back.
             if (!db.in_transaction()) return waybill::commit_outcome::unknown;
             const rows r = db.ask("COMMIT");
             if (r.ok() && r.tag() == "COMMIT") return waybill::commit_outcome::applied;
             if (r.ok()) return waybill::commit_outcome::not_applied;
-            // Refused by a server that is still there. But 08 is the class of lost connections, as
-            // a pooler in between reports them, and 40003 is "statement completion unknown".
+            // Refused by a server that still runs. Exceptions: class 08, lost connections that a
+            // pooler reports, and 40003, "statement completion unknown".
             const std::string state = r.state();
             const bool refused =
                 db.alive() && !state.empty() && !state.starts_with("08") && state != "40003";
@@ -133,7 +133,7 @@ public:
 
     [[nodiscard]] waybill::result<transaction> begin()
     {
-        if (open_ || db_.in_transaction()) {  // a second BEGIN is but a warning there
+        if (open_ || db_.in_transaction()) {  // a second BEGIN is only a warning
             return waybill::unexpected(waybill::infrastructure("a transaction is open"));
         }
         const auto begun = outside([&] { db_.exec(begin_); });
@@ -150,8 +150,8 @@ public:
         return found;
     }
 
-    /// Each of the two statements compares and sets at once. Whoever comes second waits for the
-    /// first one's end and then compares with what that left, be it that both found nothing.
+    /// Each of the two statements compares and writes at once. The second of two transactions waits
+    /// for the end of the first, and then compares with its result. This includes a first insert.
     [[nodiscard]] waybill::result<waybill::advance_outcome> advance(
         transaction& tx, const waybill::partition_key& key,
         const std::optional<waybill::position>& from, const waybill::position& to,
@@ -205,7 +205,7 @@ public:
         return found;
     }
 
-    /// Of two that remove the same one the second waits for the first one's end, and finds nothing.
+    /// If two transactions remove the same one, the second waits for the first and finds nothing.
     [[nodiscard]] waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key,
                                                std::uint64_t sequence)
     {
@@ -232,7 +232,7 @@ public:
         return found;
     }
 
-    /// Of each partition that has a dead letter.
+    /// The keys of all partitions that have a dead letter.
     [[nodiscard]] waybill::result<std::vector<waybill::partition_key>> dead_letter_keys()
     {
         std::vector<waybill::partition_key> keys;
@@ -284,7 +284,7 @@ public:
 
 private:
     static constexpr const char* tables =
-        // One transaction; two that make the tables at once would be in each other's way.
+        // One transaction. Two sessions that create the tables at once would be errors.
         "SELECT pg_advisory_xact_lock(7742136601);"
         "CREATE TABLE IF NOT EXISTS checkpoints (source text NOT NULL, grp text NOT NULL,"
         " part text NOT NULL, sequence numeric(20), place bytea NOT NULL,"
@@ -316,7 +316,8 @@ private:
         return {};
     }
 
-    /// A step of a transaction, which must be there: outside of it a write would stand at once.
+    /// A step of a transaction, which must be open: outside of it a write would be committed at
+    /// once.
     template <class F>
     [[nodiscard]] waybill::result<void> within(const transaction& tx, F&& f)
     {
@@ -358,7 +359,7 @@ private:
         return row;
     }
 
-    /// What a statement has come to that changes the row of `key`, if that is as it expects.
+    /// The outcome of a conditional statement on the row of `key`.
     [[nodiscard]] waybill::advance_outcome outcome_of(const rows& r, const waybill::partition_key& key,
                                                       std::uint64_t epoch)
     {
@@ -367,7 +368,7 @@ private:
                                          : waybill::advance_outcome::conflict;
     }
 
-    /// From the columns after the key, in the order of the table.
+    /// Reads the columns after the key, in the order of the table.
     [[nodiscard]] static waybill::dead_letter letter(const rows& r, int row,
                                                      const waybill::partition_key& key)
     {
@@ -398,7 +399,7 @@ private:
     postgres& db_;
     const char* begin_;
     bool open_ = false;
-    std::uint64_t made_ = 0;  ///< The connection on which the tables were looked after.
+    std::uint64_t made_ = 0;  ///< The connection on which the tables were created or found.
     prepared get_{db_,
                   "SELECT sequence, place, epoch FROM checkpoints"
                   " WHERE source = $1 AND grp = $2 AND part = $3"};

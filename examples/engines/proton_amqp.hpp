@@ -48,23 +48,23 @@
 
 namespace engines {
 
-/// What goes before waybill::wire::azure_amqp_errors: the outcomes of a delivery, and conditions
-/// with which one is rejected or a link, a session or a connection is closed.
+/// Rows that precede waybill::wire::azure_amqp_errors: outcomes of a delivery, and conditions of a
+/// rejection or of a closed link, session or connection.
 inline constexpr error_code amqp_own[]{
-    // No errors, so no table of errors has them.
+    // These are no errors, so no table of errors contains them.
     {"accepted", answer::accepted},
     {"released", answer::transient},
     {"modified", answer::transient},
     {"rejected", answer::permanent},  // without a condition
-    // No line is to blame, as all of them are sent alike: the next is not allowed, either. The peer
-    // may not know batches, for one, or not let us send.
+    // No single line is the cause: the next one is not allowed, either. For example, the peer does
+    // not know batches, or the user has no permission.
     {"amqp:not-allowed", answer::infrastructure},
     {"amqp:not-implemented", answer::infrastructure},
     // Sent by a broker that shuts down. A later connection can succeed.
     {"amqp:connection:forced", answer::outcome_unknown},
     {"amqp:link:detach-forced", answer::outcome_unknown},
-    // No outcome in time, or a connection that broke once the transfer was on its way: unknown. So
-    // is a transfer without an outcome on a link that was closed, whatever the condition.
+    // No outcome in time, or a connection that broke after the transfer was sent: unknown. The same
+    // holds for a transfer without an outcome on a closed link, with any condition.
     // Exceptions: the condition is "too large", or another receiver has taken the link.
 };
 
@@ -86,8 +86,8 @@ public:
         return {{.bytes = most}, true};
     }
 
-    /// What a body takes of the limit: a message with an empty header and empty properties, which
-    /// is what Proton makes of it, and the data section that it is wrapped into.
+    /// The bytes of a body that count against the limit: a message with an empty header and empty
+    /// properties, as encoded by Proton, in a data section.
     [[nodiscard]] static std::uint64_t size_of(std::uint64_t body)
     {
         const auto section = [](std::uint64_t n) { return n + (n < 256 ? 5U : 8U); };
@@ -112,7 +112,7 @@ public:
         }
     }
 
-    /// The last answer in the peer's words, or why there was none.
+    /// The last outcome with the peer's text, or the reason why there was none.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
 private:
@@ -124,7 +124,7 @@ private:
     {
         transfer_.clear();
         for (const std::string_view b : bodies) put_section(encoded(b));
-        if (bodies.size() == 1) transfer_ = encoded(bodies.front());  // one is no batch
+        if (bodies.size() == 1) transfer_ = encoded(bodies.front());  // one message is no batch
         pn_delivery_t* const d = link_->put(
             transfer_, bodies.size() == 1 ? amqp_link::format::message : amqp_link::format::batch);
         const answer a = answer_to(d);
@@ -158,7 +158,7 @@ private:
         return waybill::batch_sender::partial{.failed = faults_};
     }
 
-    /// The body as a message by itself. Good until the next.
+    /// The body as an encoded message. Valid until the next call.
     std::string_view encoded(std::string_view body)
     {
         pn_message_t* const m = message_.get();
@@ -195,7 +195,7 @@ private:
         link_.reset();
     }
 
-    /// What came of a delivery.
+    /// The outcome of a delivery.
     [[nodiscard]] answer answer_to(pn_delivery_t* d)
     {
         said_ = link_->outcome_from(d);

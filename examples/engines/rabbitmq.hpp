@@ -4,13 +4,13 @@
 //
 //     engines::rabbitmq queue({.at = {.host = "127.0.0.1", .port = "5672", .user = "guest",
 //                              .password = "guest"}, .queue = "mails"}, "run-17");
-//     engines::manual m = queue.about();            // at most 1,000 messages without a confirmation
+//     engines::manual m = queue.about();            // at most 1,000 unconfirmed messages
 //     waybill::send_outcome o = queue.send(lines, batch.attempt());     // lines: string_views
 //
 //   1. Each line is a persistent message. A line is accepted after basic.ack. For a quorum queue,
 //      the message is then on the disks of a majority of its nodes.
 //   2. A queue that is missing is declared as a durable quorum queue. A message without a queue
-//      comes back (basic.return, mandatory) and is not accepted.
+//      is returned (basic.return, mandatory) and is not accepted.
 //   3. A message larger than all confirmed ones is published alone: no other message is in flight
 //      when the server closes the channel because of its size.
 //   4. `message-id` is "RUN-ATTEMPT-INDEX". A repetition of an attempt publishes only the messages
@@ -188,7 +188,7 @@ public:
     [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
                                              std::optional<std::uint64_t> number = {})
     {
-        // Those of the sender count from 0.
+        // The sender's attempts count from 0.
         const std::uint64_t attempt = number.value_or(unnumbered_ - 1);
         if (!number) --unnumbered_;
         // Of an attempt that is repeated, the confirmed messages are not published again.
@@ -215,7 +215,7 @@ public:
         return outcome();
     }
 
-    /// The last error in the server's words.
+    /// The text of the last error, of the server.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
     /// Removes all messages from the queue and passes their bodies on, in order. Throws
@@ -332,7 +332,7 @@ private:
         }
     }
 
-    /// Waits until at most `most` messages are in flight. Reads what has come anyway.
+    /// Waits until at most `most` messages are in flight. Also reads frames that have arrived.
     void confirm(std::size_t most)
     {
         const auto until = clock::now() + rabbitmq_connection::patience;

@@ -139,7 +139,7 @@ public:
         return outcome();
     }
 
-    /// The last error in the server's words.
+    /// The text of the last error, of the server.
     [[nodiscard]] const std::string& said() const noexcept { return said_; }
 
     /// Passes on all bodies of the stream, in order. Throws redis_error.

@@ -112,7 +112,7 @@ public:
 
     [[nodiscard]] waybill::fault defer(const message& m, waybill::wall_time until, bool failed)
     {
-        // The pause is measured by this clock, and begins by the server's.
+        // The pause is computed with this clock, and begins at the server's time.
         const waybill::wall_time now = std::chrono::system_clock::now();
         return settle(m, "release", {milliseconds_of(until - now), failed ? "0" : "1"});
     }
@@ -160,8 +160,8 @@ private:
     // Keys of all scripts: the stream, the sorted set of locks, the hash of uncounted deliveries,
     // and the dead letters. The first argument is the consumer.
 
-    /// Arguments: the lock in milliseconds. Returns the id, the body, the delivery count, and how
-    /// many of the deliveries do not count.
+    /// Arguments: the lock in milliseconds. Returns the id, the body, the delivery count, and the
+    /// number of uncounted deliveries.
     static constexpr std::string_view receive_script = R"lua(
 local stream, locks, uncounted = KEYS[1], KEYS[2], KEYS[3]
 local t = redis.call('TIME')

@@ -27,15 +27,15 @@ namespace engines {
 
 struct session_message {
     std::string session{};
-    std::string id{};  ///< Of two with the same id the second one is dropped. Empty: no id.
+    std::string id{};  ///< A second message with the same id is dropped. Empty: no id.
     std::map<std::string, std::string, std::less<>> properties{};
     std::string body{};
 
-    // What the broker adds.
+    // Set by the broker.
     std::uint64_t sequence = 0;
-    std::uint64_t deliveries = 1;  ///< This one counted.
+    std::uint64_t deliveries = 1;  ///< Including this one.
     std::int64_t enqueued = 0;     ///< Milliseconds of the wall clock.
-    std::string dead_for{};        ///< Why the broker has parked it.
+    std::string dead_for{};        ///< The broker's reason for dead-lettering it.
 
     [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const
     {
@@ -53,15 +53,15 @@ struct session_message {
 
 struct session_options {
     std::chrono::milliseconds lock{30'000};
-    std::uint64_t deliveries = 10;               ///< Of one message, before it is parked.
-    std::chrono::milliseconds remembers{600'000};  ///< For so long an id counts as used.
+    std::uint64_t deliveries = 10;               ///< Of one message, before it is dead-lettered.
+    std::chrono::milliseconds remembers{600'000};  ///< The time of duplicate detection.
     std::uint64_t batch_bytes = 262'144;
     std::uint64_t state_bytes = 262'144;
     std::uint64_t partitions = 0;                ///< At most 32,768; 0: there are none.
     std::int64_t (*clock)() = wall_milliseconds;
 };
 
-/// What its holder shows to the queue.
+/// The proof of the holder, for each call.
 struct session_lock {
     std::string session{};
     std::uint64_t token = 0;

@@ -6,8 +6,8 @@
 //     engines::shared_key_lite("devstoreaccount1", key, date, "/devstoreaccount1/Tables")
 //
 // The result is Shared Key Lite: an HMAC with SHA-256 over the date and the path,
-// https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key. If the path begins
-// with the account, as at an emulator, the account is in the signed text twice.
+// https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key. If the path
+// begins with the account, as at an emulator, the account is in the signed text twice.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SHARED_KEY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SHARED_KEY_HPP
@@ -23,7 +23,7 @@
 
 namespace engines {
 
-/// The account of every emulator, and its key: both are in the documentation for all to read.
+/// The public account of every emulator, and its key, from the documentation.
 inline constexpr std::string_view development_account = "devstoreaccount1";
 inline constexpr std::string_view development_key =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
@@ -79,7 +79,7 @@ inline constexpr std::string_view development_key =
            " " + months[at.tm_mon] + rest;
 }
 
-/// `key` is base64, as accounts have it; of one that is not, the service will say that it is wrong.
+/// `key` is base64, as accounts have it. With an invalid key the service refuses the signature.
 [[nodiscard]] inline std::string shared_key_lite(std::string_view account, std::string_view key,
                                                  std::string_view date, std::string_view path)
 {

@@ -36,25 +36,25 @@
 
 namespace engines {
 
-/// What the replies to MAIL, RCPT and DATA mean (RFC 5321, 4.2.2 and 4.2.3). Other codes are taken
-/// by their first digit, as 4.2.1 wants it. In front of a mail, at the greeting and at EHLO, any
-/// refusal is about the server and never about the mail.
+/// The meaning of replies to MAIL, RCPT and DATA (RFC 5321, 4.2.2 and 4.2.3). The first digit
+/// decides for other codes, as required by 4.2.1. Before a mail, at the greeting and at EHLO, any
+/// refusal is a fault of the server, not of the mail.
 inline constexpr waybill::wire::error_code smtp_codes[]{
     {"250", waybill::wire::answer::accepted},
-    {"251", waybill::wire::answer::accepted},        // and it forwards it
-    {"252", waybill::wire::answer::accepted},        // and cannot tell yet whether there is one
-    {"421", waybill::wire::answer::infrastructure},  // it closes, whatever it was asked
+    {"251", waybill::wire::answer::accepted},        // it will be forwarded
+    {"252", waybill::wire::answer::accepted},        // the mailbox is not verified
+    {"421", waybill::wire::answer::infrastructure},  // the server closes the connection
     {"450", waybill::wire::answer::transient},       // this mailbox is busy
-    {"451", waybill::wire::answer::infrastructure},  // an error of the server's own
-    {"452", waybill::wire::answer::infrastructure},  // it has no room left for anybody
-    {"500", waybill::wire::answer::infrastructure},  // it does not speak as we do: what stands in
-    {"501", waybill::wire::answer::permanent},       // the mail makes no difference, but an address
-    {"502", waybill::wire::answer::infrastructure},  // does
+    {"451", waybill::wire::answer::infrastructure},  // an error in the server
+    {"452", waybill::wire::answer::infrastructure},  // no storage left on the server
+    {"500", waybill::wire::answer::infrastructure},  // the server needs another dialogue
+    {"501", waybill::wire::answer::permanent},       // an invalid address
+    {"502", waybill::wire::answer::infrastructure},  // the same: a command is not implemented
     {"503", waybill::wire::answer::infrastructure},
     {"530", waybill::wire::answer::infrastructure},  // authentication is required, RFC 4954
-    {"550", waybill::wire::answer::permanent},       // no such mailbox, or not for us
+    {"550", waybill::wire::answer::permanent},       // no such mailbox, or no permission
     {"551", waybill::wire::answer::permanent},
-    {"552", waybill::wire::answer::permanent},  // more than the mailbox takes
+    {"552", waybill::wire::answer::permanent},  // above the limit of the mailbox
     {"553", waybill::wire::answer::permanent},
     {"554", waybill::wire::answer::permanent},
 };
@@ -78,7 +78,7 @@ public:
     {
         const bool kept = connection_.has_value();
         waybill::fault f = attempt(m);
-        // The end of an idle connection is no failure of the server.
+        // The end of an idle connection is no fault of the server.
         if (kept && !f.ok() && !answered_) f = attempt(m);
         return f;
     }
@@ -105,7 +105,7 @@ private:
         connection_.emplace(host_, port_, patience_);
         said_ = reply();
         if (said_.starts_with("220") && accepts("EHLO localhost\r\n", '2')) {
-            answered_ = false;  // but not to the mail
+            answered_ = false;  // the reply was not to the mail
             return true;
         }
         connection_.reset();

@@ -60,14 +60,14 @@ public:
     socket& operator=(const socket&) = delete;
     ~socket() { drop(); }
 
-    /// All of it.
+    /// Writes the whole text.
     void write(std::string_view all)
     {
         const auto deadline = clock::now() + patience_;
         while (!all.empty()) all.remove_prefix(write_some(all, deadline));
     }
 
-    /// As much as there is room for; waits for room.
+    /// Writes a part of the text, and returns its size. Waits until the socket is writable.
     std::size_t write_some(std::string_view all, clock::time_point deadline)
     {
         for (;;) {
@@ -94,7 +94,7 @@ public:
         return taken(n, 0);
     }
 
-    /// What is there, at most `n`; waits for it. Empty at the end.
+    /// Reads at most `n` bytes, and waits for the first. Returns 0 at the end of the connection.
     [[nodiscard]] std::size_t read_some(char* to, std::size_t n, clock::time_point deadline)
     {
         for (;;) {

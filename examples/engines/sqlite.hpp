@@ -6,7 +6,7 @@
 //     engines::statement put(db, "INSERT INTO t VALUES (?, ?)");
 //     put.run(7, "seven");
 //     engines::statement all(db, "SELECT a, b FROM t WHERE a > ?");
-//     for (all.query(3); all.step();) use(all.integer(0), all.describe(1));
+//     for (all.query(3); all.step();) use(all.integer(0), all.text(1));
 //     all.each([&] { use(all.whole<std::uint32_t>(0), all.bytes(1)); }, 3);
 //
 //   1. The file has WAL and synchronous=NORMAL: a commit survives a kill of the process, and a
@@ -52,7 +52,7 @@ public:
 /// lock, a missing file.
 class sqlite_error : public std::system_error {
 public:
-    /// `code` is an extended one.
+    /// `code` is an extended result code.
     explicit sqlite_error(const std::string& text, int code = SQLITE_ERROR)
         : std::system_error(code, category(), text)
     {
@@ -112,15 +112,15 @@ public:
         return *this;
     }
 
-    /// From here on not even a power cut can take what has been committed.
+    /// After this call all commits survive a power cut.
     void sync() { exec("PRAGMA wal_checkpoint(FULL)"); }
 
-    /// Neither a commit nor a rollback has been missed.
+    /// True if a transaction is open, according to SQLite.
     [[nodiscard]] bool in_transaction() const noexcept { return sqlite3_get_autocommit(db_) == 0; }
 
-    /// The open transaction is kept from here on, until it is let go: nothing else on this
-    /// connection commits it, nor anything of its own once it is lost. SQLite rolls back by itself
-    /// where the disk is full or fails, and each statement after that would be a transaction.
+    /// Keeps the open transaction until `let_transaction_go`: all commits on this connection are
+    /// refused. SQLite rolls back on its own if the disk is full or fails. Without this, each
+    /// later statement would be its own transaction.
     void keep_transaction() noexcept { kept_ = kept::open; }
     void let_transaction_go() noexcept { kept_ = kept::none; }
     [[nodiscard]] bool keeps_transaction() const noexcept { return kept_ != kept::none; }
@@ -144,7 +144,7 @@ public:
 private:
     enum class kept { none, open, lost };
 
-    /// An answer other than 0 makes a rollback of the commit.
+    /// A result other than 0 turns the commit into a rollback.
     static int vetoed(void* db) { return static_cast<database*>(db)->keeps_transaction() ? 1 : 0; }
     static void lost(void* db)
     {
@@ -185,7 +185,7 @@ public:
         if (code != SQLITE_DONE && code != SQLITE_ROW) db_->fail();
     }
 
-    /// Binds and begins. Texts must live until the last step.
+    /// Binds the values and begins the query. Texts must live until the last step.
     template <class... V>
     void query(const V&... values)
     {
@@ -205,7 +205,7 @@ public:
         return false;
     }
 
-    /// Calls f at each row, of which it reads the columns.
+    /// Calls f for each row; f reads the columns.
     template <class F, class... V>
     void each(F&& f, const V&... values)
     {
@@ -239,12 +239,12 @@ public:
     {
         return sqlite3_column_int64(s_, column);
     }
-    /// 64 bits without a sign, which SQLite keeps as the signed number of the same bits.
+    /// An unsigned number of 64 bits. SQLite stores it as the signed number with the same bits.
     [[nodiscard]] std::uint64_t size(int column) const noexcept
     {
         return static_cast<std::uint64_t>(integer(column));
     }
-    /// Good until the next step.
+    /// Valid until the next step.
     [[nodiscard]] std::string_view text(int column) const noexcept
     {
         const void* bytes = sqlite3_column_blob(s_, column);
@@ -252,10 +252,10 @@ public:
         return {static_cast<const char*>(bytes), static_cast<std::size_t>(n)};
     }
 
-    /// The same with suspicion. SQLite keeps anything in any column, and reads it as what it is
-    /// asked for: a word as 0. These throw instead, and say where it stands.
+    /// These check the value. SQLite stores any type in any column and converts it when it is read:
+    /// a word as 0. These throw instead; the text names the column.
     ///
-    /// A number from 0 to `most`; of 64 bits all of them.
+    /// A number in [0, most]; any number if it has 64 bits.
     template <std::unsigned_integral N>
     [[nodiscard]] N whole(int column, N most = static_cast<N>(-1)) const
     {
@@ -269,13 +269,13 @@ public:
         if (null(column)) return {};
         return whole<N>(column);
     }
-    /// One of an enumeration without gaps that begins at 0.
+    /// A value of an enumeration without gaps that begins at 0.
     template <class E>
     [[nodiscard]] E one_of(int column, E last) const
     {
         return static_cast<E>(whole(column, static_cast<std::uint8_t>(last)));
     }
-    /// A text, or bytes that need not be one.
+    /// A text, or any bytes.
     [[nodiscard]] std::string bytes(int column) const
     {
         const int type = sqlite3_column_type(s_, column);
@@ -308,7 +308,7 @@ private:
     }
     void bind(int place, std::string_view t)
     {
-        // An empty view may point nowhere, which SQLite would read as NULL.
+        // An empty view may be a null pointer, which SQLite would bind as NULL.
         const char* bytes = t.empty() ? "" : t.data();
         check(sqlite3_bind_text64(s_, place, bytes, t.size(), nullptr, SQLITE_UTF8));
     }
@@ -338,7 +338,7 @@ private:
 
     database* db_;
     sqlite3_stmt* s_ = nullptr;
-    bool begun_ = false;  // and not reset since, which costs a lock
+    bool begun_ = false;  // true until the reset; saves a reset, which takes a lock
 };
 
 }  // namespace engines

@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    // The tables are there before any statement on them is made.
+    // The tables are created before any statement on them is prepared.
     static constexpr const char* tables =
         "CREATE TABLE IF NOT EXISTS outbox (number INTEGER PRIMARY KEY AUTOINCREMENT,"
         " key BLOB NOT NULL, id BLOB NOT NULL UNIQUE, body BLOB NOT NULL,"

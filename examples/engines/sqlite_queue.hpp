@@ -44,7 +44,7 @@ public:
 
     sqlite_queue(database& db, std::uint64_t limit) : db_(db), limit_(limit) {}
 
-    /// What a message takes of the limit.
+    /// The bytes of a message that count against the limit.
     [[nodiscard]] static std::uint64_t size_of(const message& m) noexcept
     {
         return size_of(m.header.size(), m.body.size());
@@ -56,7 +56,7 @@ public:
         return n + (n < 256 ? 5U : 8U);
     }
 
-    /// Takes all of it, and whatever `within` writes to the same database, or nothing.
+    /// Stores the whole batch and the writes of `within` to the same database, or nothing.
     template <class Within>
     [[nodiscard]] waybill::send_outcome enqueue(const std::vector<message>& batch, Within&& within)
     {
@@ -84,7 +84,8 @@ public:
         return waybill::batch_sender::accepted{.actual = bytes};
     }
 
-    /// Hands `take(number, header, body)` up to `most` messages after number `after`, in order.
+    /// Calls `take(number, header, body)` for at most `most` messages after number `after`, in
+    /// order.
     template <class Take>
     void read(std::uint64_t after, std::size_t most, Take&& take)
     {
@@ -95,13 +96,13 @@ public:
     /// Removes the messages up to number `upto`.
     void trim(std::uint64_t upto) { trim_.run(upto); }
 
-    /// The number of the last message that was ever taken; 0 before the first.
+    /// The number of the last message that was ever stored; 0 before the first.
     [[nodiscard]] std::uint64_t last()
     {
         return static_cast<std::uint64_t>(last_.number().value_or(0));
     }
 
-    /// How many messages are in it.
+    /// The number of stored messages.
     [[nodiscard]] std::uint64_t depth()
     {
         return static_cast<std::uint64_t>(depth_.number().value_or(0));

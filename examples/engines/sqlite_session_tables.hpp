@@ -34,7 +34,7 @@ struct session_statements {
     explicit session_statements(database& db) : on_(db.exec(tables)) {}
 
     database& on_;
-    // What a session's holder may do.
+    // Calls of a session's holder.
     statement held_{on_,
                     "SELECT 1 FROM sessions WHERE session = ? AND token = ? AND held_until > ?"};
     statement take_{on_,
@@ -53,7 +53,7 @@ struct session_statements {
     statement state_{on_, "SELECT state FROM sessions WHERE session = ?"};
     statement set_state_{on_, "UPDATE sessions SET state = ? WHERE session = ?"};
     statement with_state_{on_, "SELECT session FROM sessions WHERE state IS NOT NULL"};
-    // Who is next.
+    // The next session.
     statement next_{on_,
                     "SELECT session FROM messages LEFT JOIN sessions USING (session)"
                     " WHERE held_until IS NULL AND coalesce(not_before, 0) <= ?"
@@ -83,7 +83,7 @@ struct session_statements {
                          "SELECT sequence, session, id, properties, body, enqueued, failures,"
                          " reason FROM dead WHERE sequence > ? ORDER BY sequence LIMIT 1"};
     statement remove_dead_{on_, "DELETE FROM dead WHERE sequence = ?"};
-    // What is sent.
+    // Sending.
     statement forget_{on_, "DELETE FROM used_ids WHERE at <= ?"};
     statement use_id_{on_, "INSERT OR IGNORE INTO used_ids VALUES (?, ?)"};
     statement number_{on_,

@@ -68,14 +68,14 @@ public:
     {
     }
 
-    /// What a message takes of a batch, and a batch of nothing.
+    /// The bytes of a message in a batch.
     [[nodiscard]] static std::uint64_t size_of(const session_message& m)
     {
         return size_in_batch(m);
     }
     static constexpr std::uint64_t envelope = session_batch_envelope;
 
-    /// All of the batch or nothing.
+    /// Sends the whole batch or nothing.
     template <class Batch>
     [[nodiscard]] waybill::send_outcome send(const Batch& batch)
     {
@@ -94,7 +94,7 @@ public:
         return waybill::batch_sender::failed{.kind = sent.error().kind, .text = sent.error().text};
     }
 
-    /// One message.
+    /// Sends one message.
     [[nodiscard]] fault send(const session_message& m)
     {
         const waybill::send_outcome sent = send(std::span(&m, 1));
@@ -121,7 +121,7 @@ public:
         return send(m.properties, std::string(m.body), m.origin, m.message_id);
     }
 
-    /// Of the sessions that have messages and no holder the one with the oldest message.
+    /// Accepts the session with the oldest message, of those without a holder.
     [[nodiscard]] result<std::optional<session_lock>> accept()
     {
         return change<std::optional<session_lock>>([&]() -> result<std::optional<session_lock>> {
@@ -133,7 +133,7 @@ public:
             return held;
         });
     }
-    /// The given session, unless a receiver has it. It may have no messages.
+    /// Accepts the given session, unless a receiver has it. It may have no messages.
     [[nodiscard]] result<std::optional<session_lock>> accept(std::string_view session)
     {
         return change<std::optional<session_lock>>([&]() -> result<std::optional<session_lock>> {
@@ -164,7 +164,7 @@ public:
             return changed();
         });
     }
-    /// It comes again, next of all, and this delivery counts.
+    /// The message is delivered again, before all others, and this delivery counts.
     [[nodiscard]] fault abandon(const session_lock& l, const session_message& m)
     {
         return settle(l, [&] {
@@ -229,7 +229,7 @@ public:
             return bytes;
         });
     }
-    /// Nothing removes it.
+    /// An empty optional removes the state.
     [[nodiscard]] fault set_state(const session_lock& l, std::optional<std::string_view> bytes)
     {
         if (bytes && bytes->size() > o_.state_bytes) return too_large(bytes->size());
@@ -241,7 +241,7 @@ public:
         }));
     }
 
-    /// The sessions that have one.
+    /// The sessions that have a state.
     [[nodiscard]] result<std::vector<std::string>> sessions_with_state()
     {
         return answer([&] {
@@ -298,7 +298,7 @@ private:
         return waybill::unexpected(waybill::ownership_lost(l.session + " is not ours any more"));
     }
 
-    /// One transaction, which is rolled back where f does not answer what was asked for.
+    /// One transaction, which is rolled back if f returns a fault.
     template <class T, class F>
     [[nodiscard]] result<T> change(F&& f)
     {

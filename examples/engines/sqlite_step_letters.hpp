@@ -33,7 +33,7 @@ class sqlite_step_letters : private sqlite_transactions {
 public:
     explicit sqlite_step_letters(database& db) : sqlite_transactions(db) {}
 
-    /// Written again, a letter replaces itself, but for what the one that is there knows better.
+    /// Inserts the dead letter, or replaces the stored one by `pipeline_dead_letter::merged`.
     [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& letter)
     {
         return each({&letter, 1}, [&](const waybill::pipeline_dead_letter& l) {
@@ -41,8 +41,8 @@ public:
             put(stored ? waybill::pipeline_dead_letter::merged(*stored, l) : l);
         });
     }
-    /// Writes how far their sessions were sent, for stored dead letters only, and never less than
-    /// before: see waybill::pipeline_dead_letter::with_mark.
+    /// Writes the last redriven step of stored dead letters, which never decreases: see
+    /// waybill::pipeline_dead_letter::with_mark.
     [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {
@@ -51,13 +51,13 @@ public:
                       l.last_redriven_step);
         });
     }
-    /// As they are, whatever is there.
+    /// Replaces stored dead letters without merging.
     [[nodiscard]] waybill::fault write(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) { put(l); });
     }
 
-    /// One that is not there is removed. Other tools write their keys without zeros.
+    /// An absent dead letter counts as removed. Other tools write their keys without zeros.
     [[nodiscard]] waybill::fault remove(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {

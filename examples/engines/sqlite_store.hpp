@@ -44,8 +44,7 @@ public:
         });
     }
 
-    /// What is stored is compared and replaced inside of the transaction, which holds the write
-    /// lock by then.
+    /// Compares and replaces the stored position within the transaction, which has the write lock.
     [[nodiscard]] waybill::result<waybill::advance_outcome> advance(
         transaction& tx, const waybill::partition_key& key,
         const std::optional<waybill::position>& from, const waybill::position& to,
@@ -82,8 +81,8 @@ public:
         });
     }
 
-    /// Sequences above 2^63 are negative numbers in SQLite. With the sign as the first thing to
-    /// order by they come last all the same.
+    /// Sequence numbers of at least 2^63 are negative in SQLite. The rows are ordered by the sign
+    /// first, so that these are the last.
     [[nodiscard]] waybill::result<std::vector<waybill::dead_letter>> list(
         const waybill::partition_key& key, const std::optional<std::uint64_t>& after,
         std::uint64_t most)
@@ -99,7 +98,7 @@ public:
         });
     }
 
-    /// Of each partition that has a dead letter.
+    /// The keys of all partitions that have a dead letter.
     [[nodiscard]] waybill::result<std::vector<waybill::partition_key>> dead_letter_keys()
     {
         return answer([&] {
@@ -148,7 +147,7 @@ public:
     }
 
 private:
-    // The tables are there before any statement on them is made.
+    // The tables are created before any statement on them is prepared.
     static constexpr const char* tables =
         "CREATE TABLE IF NOT EXISTS checkpoints (source TEXT NOT NULL, grp TEXT NOT NULL,"
         " part TEXT NOT NULL, sequence INTEGER, place TEXT NOT NULL,"

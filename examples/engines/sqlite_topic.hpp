@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    // `copies` counts how often a message has come.
+    // `copies` counts the arrivals of a message.
     static constexpr const char* table =
         "CREATE TABLE IF NOT EXISTS topic (number INTEGER PRIMARY KEY AUTOINCREMENT,"
         " id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, body TEXT NOT NULL,"

@@ -27,8 +27,8 @@
 
 namespace engines {
 
-/// For waybill::catching, if the handler's statements use the connection of the store. Values that a
-/// table refuses are `permanent`. Other errors of SQLite are not caused by the event.
+/// For waybill::catching, if the handler's statements use the connection of the store. Values that
+/// a table refuses are `permanent`. Other errors of SQLite are not caused by the event.
 [[nodiscard]] inline waybill::fault_kind classify(const std::exception& e) noexcept
 {
     const auto* const own = dynamic_cast<const sqlite_error*>(&e);
@@ -38,7 +38,7 @@ namespace engines {
 
 class sqlite_transactions {
 public:
-    /// Open until it is committed; without that it is rolled back.
+    /// Rolled back at its end unless it was committed.
     class transaction {
     public:
         explicit transaction(sqlite_transactions& s) : store_(&s)
@@ -74,7 +74,7 @@ public:
             });
         }
 
-        /// It has neither ended nor been lost.
+        /// True until it has ended or is lost.
         [[nodiscard]] bool open() const noexcept
         {
             return store_ && !store_->db_.transaction_lost();
@@ -112,15 +112,15 @@ public:
 
     explicit sqlite_transactions(database& db) : db_(db) {}
 
-    /// BEGIN IMMEDIATE: it holds the only write lock of the database from the beginning, so what it
-    /// reads stays so until it ends.
+    /// BEGIN IMMEDIATE: it has the only write lock of the database from the beginning, so its reads
+    /// stay valid until its end.
     [[nodiscard]] waybill::result<transaction> begin()
     {
         return answer([&] { return transaction(*this); });
     }
 
 protected:
-    /// The result of f, or its failure.
+    /// The result of f, or its exception as a fault.
     template <class F>
     [[nodiscard]] static auto answer(F&& f) -> waybill::result<decltype(f())>
     {
@@ -136,8 +136,8 @@ protected:
         }
     }
 
-    /// The same of what f writes into a transaction: only while that is open, and `permanent` where
-    /// no table takes such values.
+    /// The same for writes of f in a transaction, only while that is open. The fault is `permanent`
+    /// if a table refuses the values.
     template <class F>
     [[nodiscard]] static auto within(const transaction& tx, F&& f) -> waybill::result<decltype(f())>
     {

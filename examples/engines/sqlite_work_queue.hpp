@@ -127,7 +127,7 @@ public:
 
     [[nodiscard]] engines::depth depth() { return read(figures_); }
 
-    /// All that was ever put there, and all that is finished.
+    /// The number of all messages, and of the finished ones.
     [[nodiscard]] std::uint64_t sent()
     {
         return static_cast<std::uint64_t>(sent_.number().value_or(0));
@@ -161,7 +161,7 @@ private:
         return d.count() / 1'000'000;
     }
 
-    /// A database that fails is no fault of a message.
+    /// A failure of the database is not caused by a message.
     template <class F>
     [[nodiscard]] static waybill::fault guarded(F&& f)
     {
@@ -189,7 +189,7 @@ private:
             "CREATE TABLE IF NOT EXISTS work (number INTEGER PRIMARY KEY AUTOINCREMENT,"
             " sent INTEGER NOT NULL, until INTEGER NOT NULL DEFAULT 0,"
             " turn INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL,"
-            " uncounted INTEGER NOT NULL DEFAULT 0);"  // of the turns, those that are no delivery
+            " uncounted INTEGER NOT NULL DEFAULT 0);"  // turns that are no delivery
             "CREATE TABLE IF NOT EXISTS dead_work (number INTEGER PRIMARY KEY,"
             " body TEXT NOT NULL, reason TEXT NOT NULL)");
         return db;

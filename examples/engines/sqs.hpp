@@ -90,7 +90,7 @@ public:
         return {{.bytes = number_in(size).value_or(1'048'576), .items = 10}, true};
     }
 
-    /// What a body takes of the limit.
+    /// The bytes of a body that count against the limit.
     [[nodiscard]] static std::uint64_t size_of(std::uint64_t body) { return body; }
 
     [[nodiscard]] waybill::send_outcome send(std::span<const std::string_view> bodies,
@@ -104,7 +104,7 @@ public:
         try {
             const reply r = request("SendMessageBatch", entries);
             if (r.status == 200) return entry_by_entry(r.body, bodies.size(), *c.actual);
-            // The numbers of one entry: without it, the others would have been accepted.
+            // The numbers of one entry: the other entries would be accepted without it.
             const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
             if (n && n->of == waybill::wire::extent::item)
                 return waybill::batch_sender::too_large{};
@@ -139,7 +139,7 @@ private:
         return o;
     }
 
-    /// The request's JSON. A body that is not UTF-8 cannot be in it, and fails alone.
+    /// The request's JSON. A body that is not UTF-8 is left out, and fails alone.
     std::string written(std::span<const std::string_view> bodies, std::uint64_t attempt,
                         std::uint64_t& bytes)
     {

@@ -69,7 +69,7 @@ struct counted {
 }
 
 /// The outcome if no connection could be made, so nothing was sent. A permanent refusal stops the
-/// sender; after any other one it tries again.
+/// sender; any other one is retried.
 [[nodiscard]] inline waybill::send_outcome not_connected(std::string text,
                                                          answer a = answer::outcome_unknown)
 {
@@ -88,7 +88,7 @@ struct counted {
                                          .text = std::move(text)};
 }
 
-/// What is known of a broker before anything is sent: its limits, and how it counts.
+/// The limits of a broker, and its way of counting, known before the first batch.
 struct manual {
     waybill::batch_limits limit{};
     bool sizes = false;  ///< `size_of` of the adapter is exact.
