@@ -151,8 +151,8 @@ private:
 
 }  // namespace cleaning
 
-/// Signals end this program from here on as described above. SIGHUP is left alone if it is ignored,
-/// as by nohup; SIGINT is not, as shells ignore it for what runs in the background.
+/// From now on signals end this program as described above. An ignored SIGHUP stays ignored, as
+/// with nohup. SIGINT is always handled, as shells ignore it for background programs.
 inline void end_on_signals() noexcept
 {
     struct sigaction end = {};
@@ -205,8 +205,8 @@ struct process_options {
     bool blocks_sigterm = false;  ///< Until it unblocks SIGTERM itself, so that none is too early.
 };
 
-/// Starts this program again with other words, of which the first is its name. It never outlives
-/// its parent. To be waited for with `wait_for`.
+/// Starts this program again with other words, of which the first is its name. The process never
+/// outlives its parent. The caller waits for it with `wait_for`.
 inline pid_t start_process(std::vector<std::string> words, const process_options& o = {})
 {
     std::vector<char*> argv;
@@ -227,7 +227,7 @@ inline pid_t start_process(std::vector<std::string> words, const process_options
         sigaction(s, nullptr, &now);
         if (now.sa_handler == &cleaning::end_by) std::signal(s, SIG_DFL);
     }
-    // A listening socket of a library that lived on in this process would keep its port.
+    // An inherited listening socket of a library would keep its port.
     for (int fd = 3; fd != 1'024; ++fd) {
         struct stat is = {};
         if (fd != o.inherited && fstat(fd, &is) == 0 && S_ISSOCK(is.st_mode)) close(fd);
@@ -245,7 +245,7 @@ inline pid_t wait_for(pid_t pid, int* status, int options = 0)
 {
     for (;;) {
         {
-            // A process that is waited for has no number any more: the handler must not kill it.
+            // After waitpid the process number may be reused: the handler must not kill it.
             const cleaning::signals_held held;
             const pid_t got = waitpid(pid, status, options | WNOHANG);
             const bool over = got == pid && (WIFEXITED(*status) || WIFSIGNALED(*status));

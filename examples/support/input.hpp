@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// input: whether a file can be the input of a program, and whether it is the one of a run before.
+// input: checks that a file can be the input of a program, and that it is that of an earlier run.
 //
 //     support::expect_input(o.input);                       // before any work
 //     const support::locked_folder here(o.db, "mailroom");
 //     here.belongs_to(o.input);                             // see locked_folder.hpp
 //
-// Each throws a complaint with the same words in all programs.
+// The texts of the complaints are the same in all programs.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_INPUT_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_INPUT_HPP
@@ -36,7 +36,7 @@ inline constexpr std::uint64_t checksum_of_nothing = 14'695'981'039'346'656'037U
     return before;
 }
 
-/// Throws unless this is a regular file that can be read. `as` is what the file is for.
+/// Throws unless this is a regular file that can be read. `as` is the purpose of the file.
 inline void expect_regular(const std::string& path, std::string_view as)
 {
     struct stat s = {};
@@ -90,7 +90,7 @@ inline void expect_input(const std::string& path, std::string_view as = "input")
     return fmt::format("{} bytes, FNV-1a {:016x}\n", bytes, sum);
 }
 
-/// Of something that a run before has left, a folder or a state, when it was made of other bytes.
+/// The complaint if a folder or state of an earlier run was made from another input.
 [[nodiscard]] inline complaint another_input(const std::string& where, const std::string& input,
                                              std::string_view kind)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// lines: the lines of a file that others wrote, and what is wrong with one.
+// lines: the lines of an untrusted file, and the errors in a line.
 //
 //     support::line_source from(path);                       // "-" is the standard input
 //     while (from.next(line, too_long)) ...
-//     throw support::in_field("time", "is no time");          // for who knows the line's number
+//     throw support::in_field("time", "is no time");          // the caller adds the line's number
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_LINES_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_LINES_HPP
@@ -26,7 +26,7 @@ namespace support {
 
 inline constexpr std::size_t longest_line = 65'536;
 
-/// Why a line is no row, and where.
+/// The error in a line, with its field.
 struct flaw {
     std::string text{};
 };
@@ -44,7 +44,7 @@ struct flaw {
 /// A file that is open, or the standard input.
 class line_source {
 public:
-    /// `as` is what the file is for. Throws a complaint if it cannot be read, or is empty.
+    /// `as` is the purpose of the file. Throws a complaint if it cannot be read, or is empty.
     explicit line_source(const std::string& path, std::string_view as = "input") : path_(path)
     {
         expect_input(path, as);
@@ -53,7 +53,8 @@ public:
         if (!file_) throw complaint(fmt::format("{} cannot be opened", path));
     }
 
-    /// The next line without its end; of one that is too long the beginning. False behind the last.
+    /// The next line without its newline; of a line that is too long, its beginning. Returns false
+    /// after the last line.
     [[nodiscard]] bool next(std::string& line, bool& too_long)
     {
         std::istream& in = path_ == "-" ? std::cin : file_;

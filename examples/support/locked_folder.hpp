@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// locked_folder: where the databases of a program are, for one run of it at a time and one input.
+// locked_folder: the folder of a program's databases, for one run at a time and one input.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_LOCKED_FOLDER_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_LOCKED_FOLDER_HPP
@@ -30,8 +30,8 @@ inline constexpr std::string_view fingerprint_file = "input.fingerprint";
 
 class locked_folder {
 public:
-    /// Makes the folder, or a temporary one if `dir` is empty, and locks it. The processes that are
-    /// started have the lock, too: they end with this one, and that is waited for.
+    /// Creates the folder, or a temporary one if `dir` is empty, and locks it. Child processes
+    /// inherit the lock. The constructor waits for those of a killed run, which are about to end.
     locked_folder(const std::string& dir, const std::string& program) : path_(dir)
     {
         namespace fs = std::filesystem;
@@ -49,20 +49,20 @@ public:
     }
     locked_folder(const locked_folder&) = delete;
     locked_folder& operator=(const locked_folder&) = delete;
-    /// A temporary one is removed.
+    /// A temporary folder is removed.
     ~locked_folder() { close(lock_); }
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] bool temporary() const noexcept { return temporary_.has_value(); }
 
-    /// Whether it is known which input this folder is for. In older folders it is not.
+    /// Whether the folder has a record of its input. Older folders have none.
     [[nodiscard]] bool has_input() const
     {
         std::error_code ignored;
         return std::filesystem::exists(fingerprint_path(), ignored);
     }
 
-    /// Records which input this folder is for, if that is not known. Throws if it is another one.
+    /// Records the input of the folder, if there is no record. Throws if the record differs.
     void belongs_to(const std::string& input) const
     {
         const std::string now = fingerprint(input);

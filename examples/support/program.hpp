@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// program: what the larger programs here have in common and no reader of them has to know: what is
-// said on the way, numbers and options as people type them, the verdict, and the files that are
-// written at the end.
+// program: common parts of the larger programs: messages, numbers and options of the command line,
+// the verdict, and the output files.
 //
 //     support::expect_file("report", o.report, {{"the input", o.input}});    // before any work
-//     support::write_file("report", o.report, text);                         // and behind it
+//     support::write_file("report", o.report, text);                         // after the work
 //
 // Both throw a complaint that names the file and the reason.
 
@@ -35,19 +34,19 @@
 
 namespace support {
 
-/// What the user can do something about; its text is all he needs to see.
+/// An error that the user can correct. Its text is the whole message.
 struct complaint : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Says something beside the result. On stderr, and if that is closed, to nobody.
+/// Writes a message to stderr. Has no effect if stderr is closed.
 inline void say(const std::string& what)
 {
     std::fputs(what.c_str(), stderr);
     std::fflush(stderr);
 }
 
-/// Where somebody has closed them, the next file that is opened would be taken for one of them.
+/// Opens closed standard streams. Otherwise the next opened file would become one of them.
 inline void keep_standard_streams()
 {
     for (int stream = 0; stream != 3; ++stream) {
@@ -55,7 +54,7 @@ inline void keep_standard_streams()
     }
 }
 
-using engines::number_in;  // digits and nothing else, as they are typed behind an option
+using engines::number_in;  // digits only, for the value of an option
 
 /// The error in the value of an option, if any. A null pointer is a missing value.
 [[nodiscard]] inline std::optional<std::string> value_error(std::string_view name,
@@ -66,7 +65,7 @@ using engines::number_in;  // digits and nothing else, as they are typed behind 
     return {};
 }
 
-/// Why a word that is no option cannot be used.
+/// The error for a word that is no option.
 [[nodiscard]] inline std::string no_option(std::string_view word)
 {
     if (word.empty()) return "an argument is empty: remove it, or write an option in its place";
@@ -81,8 +80,7 @@ using engines::number_in;  // digits and nothing else, as they are typed behind 
     return s;
 }
 
-/// The last line of a run that is not right, with the first reasons: "WRONG: 2 events are lost;
-/// ...".
+/// The last line of a failed run, with the first reasons: "WRONG: 2 events are lost; ...".
 [[nodiscard]] inline std::string verdict_of(const std::vector<std::string>& reasons)
 {
     constexpr std::size_t shown = 5;
@@ -100,14 +98,14 @@ using engines::number_in;  // digits and nothing else, as they are typed behind 
     return fmt::format("{} {}{}", grouped(n), what, n == 1 ? "" : "s");
 }
 
-/// A file that must stay as it is, in words and by its path.
+/// A file that must not be changed: its name for messages, and its path.
 struct other_file {
     std::string_view name{};
     std::string path{};
 };
 
-/// Throws if this could not be written, or is one of the others under whatever name. An empty path
-/// is no file. Nothing is changed, and where there is no such file none is left behind.
+/// Throws if the file cannot be written, or is one of the others under any name. An empty path
+/// means no file. Changes no file and creates none.
 inline void expect_file(std::string_view what, const std::string& path,
                         std::initializer_list<other_file> others)
 {
@@ -119,7 +117,7 @@ inline void expect_file(std::string_view what, const std::string& path,
     std::error_code e;
     const bool there = fs::exists(path, e);
     if (there && !fs::is_regular_file(path, e) && !fs::is_directory(path, e)) {
-        // A pipe that is opened here would be taken for a report that is over.
+        // Opening and closing a pipe here would look like the end of the report to its reader.
         if (access(path.c_str(), W_OK) != 0) cannot(std::strerror(errno));
         return;
     }
@@ -132,7 +130,7 @@ inline void expect_file(std::string_view what, const std::string& path,
     if (!there) fs::remove(fs::canonical(path, e), e);
 }
 
-/// Throws if not all of the text got there. An empty path is no file.
+/// Throws if the text could not be written completely. An empty path means no file.
 inline void write_file(std::string_view what, const std::string& path, std::string_view text)
 {
     if (path.empty()) return;

@@ -71,7 +71,7 @@ template <class Items, class Size, class Start, class Finished, class Environmen
             s.on(event, env.now());
         });
     };
-    // Until an outcome, or until the sender can go on without one.
+    // Until an outcome, or until the sender can continue without one.
     const auto wait_until = [&](waybill::steady_time t) {
         const auto wait =
             std::clamp(std::chrono::ceil<milliseconds>(t.to_chrono() - env.now().to_chrono()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// svg: what happened over time, as a picture that any browser shows.
+// svg: time series as a chart in SVG, for any browser.
 //
 //     namespace svg = support::svg;
 //     svg::chart c{.title = "Backlog and instances", .subtitle = "orders, ten minutes"};
@@ -10,13 +10,13 @@
 //                         .markers = {{.at = t, .label = "3 to 5", .colour = svg::green}}});
 //     support::write_file("chart", path, svg::render(c));
 //
-// Panels stand one above the other and share the time axis, which is UTC. From the back to the
-// front lie spans, grid, bands, levels, series, markers. Names come into a legend above the plot,
-// labels of markers into rows of their own between the two, so neither covers data.
+// Panels are stacked and share the time axis, which is UTC. The layers from back to front are
+// spans, grid, bands, levels, series, markers. A legend above the plot has the names. Labels of
+// markers are in separate rows between the two, so neither covers data.
 //
-// The same chart is the same text, byte for byte. Any text and any number may be given: what XML
-// does not take is replaced, a value that is not finite interrupts its line, and one outside of the
-// panel's range is cut off at its edge.
+// Equal charts give equal texts, byte for byte. Any text and any number is valid: characters that
+// XML does not allow are replaced. A value that is not finite interrupts its line. A value outside
+// of the panel's range is cut off at the edge.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_SVG_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_SVG_HPP
@@ -40,7 +40,7 @@
 
 namespace support::svg {
 
-// Colours that are told apart by most eyes, on white and from each other.
+// Colours that most people can distinguish, on white and from each other.
 inline constexpr const char* blue = "#1f6fb4";
 inline constexpr const char* orange = "#d9730d";
 inline constexpr const char* green = "#2e8540";
@@ -57,8 +57,8 @@ struct point {
 
 enum class form : std::uint8_t {
     line,
-    step,    ///< A value holds until the next one.
-    area,    ///< A step, and filled down to 0.
+    step,    ///< A value is valid until the next one.
+    area,    ///< A step, filled down to 0.
     dashed,
     dots,
 };
@@ -76,14 +76,14 @@ struct range {
     double high = gap;
 };
 
-/// What lies between two lines.
+/// The area between two lines.
 struct band {
     std::string name{};
     std::string colour = blue;
     std::vector<range> points{};
 };
 
-/// A part of time, shaded over the whole height.
+/// A shaded time interval, over the whole height.
 struct span {
     waybill::wall_time from{};
     waybill::wall_time until{};
@@ -91,14 +91,14 @@ struct span {
     std::string colour = grey;
 };
 
-/// A value that holds for good, as a threshold does.
+/// A constant value, such as a threshold.
 struct level {
     double value = 0;
     std::string name{};
     std::string colour = red;
 };
 
-/// Something that happened. The label is best short.
+/// An event. Its label should be short.
 struct marker {
     waybill::wall_time at{};
     std::string label{};
@@ -112,16 +112,16 @@ struct panel {
     std::vector<svg::band> bands{};
     std::vector<svg::span> spans{};
     std::vector<svg::marker> markers{};
-    std::optional<double> lowest{};   ///< Of the value axis; without it 0, or lower if values are.
-    std::optional<double> highest{};  ///< Without it a bit above the highest value.
+    std::optional<double> lowest{};   ///< Of the value axis. Default: 0, or a negative lowest value.
+    std::optional<double> highest{};  ///< Default: slightly above the highest value.
     double height = 150;              ///< Of the plot alone.
 };
 
 struct chart {
     std::string title{};
-    std::string subtitle{};  ///< Is broken into lines where it is long.
+    std::string subtitle{};  ///< A long one is broken into lines.
     std::vector<panel> panels{};
-    std::optional<waybill::wall_time> from{};  ///< Without it the first time of what is drawn.
+    std::optional<waybill::wall_time> from{};  ///< Default: the first time in the data.
     std::optional<waybill::wall_time> until{};
     double width = 960;
 };
@@ -158,7 +158,7 @@ void each_time(const panel& p, Take take)
     for (const svg::marker& m : p.markers) take(m.at);
 }
 
-/// The chart as it is written, from the top down.
+/// Writes the chart from top to bottom.
 class writer {
 public:
     explicit writer(const chart& c) : chart_(c) { find_times(); }
@@ -246,7 +246,7 @@ private:
         y_ = plot_.bottom + (last ? 36 : 6);
     }
 
-    /// Each name once, behind the name of the panel, and in further rows where they do not fit.
+    /// Each name once, after the name of the panel; in further rows if they do not fit.
     void draw_legend(const panel& p)
     {
         double x = left + width_of(p.name, 14) * 1.1 + 24;
@@ -355,7 +355,7 @@ private:
         close();
     }
 
-    /// Lines first, so that none crosses a label. A line that is pointed at tells its label, too.
+    /// Draws lines first, so that none crosses a label. The tooltip of a line is its label.
     void draw_markers(const std::vector<marker>& markers, const std::vector<label>& labels,
                       const std::vector<std::size_t>& rows, double top)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// svg_layout: the parts of a chart that are numbers and text: where a value lies, where ticks stand
-// and what they say, how wide a text is about, and how it is written so that XML takes it.
+// svg_layout: numbers and texts of a chart: coordinates, ticks and their labels, approximate widths
+// of texts, and texts escaped for XML.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_SVG_LAYOUT_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_SVG_LAYOUT_HPP
@@ -101,7 +101,7 @@ inline constexpr int most_ticks = 100;
     return 10 * power;
 }
 
-/// 1,200 or 0.25 or 3 M, with the decimals that ticks at this distance need.
+/// 1,200 or 0.25 or 3 M, with the decimals for ticks at distance `step`.
 [[nodiscard]] inline std::string value_text(double value, double step)
 {
     if (value == 0) return "0";
@@ -120,7 +120,7 @@ struct tick {
     std::string text{};
 };
 
-/// At most about so many, at round numbers.
+/// At most about `most` ticks, at round numbers.
 [[nodiscard]] inline std::vector<tick> value_ticks(double low, double high, double most)
 {
     std::vector<tick> ticks;
@@ -135,10 +135,10 @@ struct tick {
 struct time_tick {
     double at = 0;
     std::string date{};
-    std::string hour{};  ///< Empty where ticks are days or more apart.
+    std::string hour{};  ///< Empty if ticks are at least a day apart.
 };
 
-/// At full minutes, hours, days: what the time between two of them is a round number of.
+/// Ticks at whole multiples of a round number of seconds, minutes, hours or days.
 [[nodiscard]] inline std::vector<time_tick> time_ticks(double from, double until, double most)
 {
     constexpr double hour = 3'600;
@@ -167,7 +167,7 @@ struct time_tick {
     return ticks;
 }
 
-/// Where things are: seconds of the epoch from left to right, values from the bottom to the top.
+/// Coordinates: seconds since the epoch from left to right, values from bottom to top.
 struct plot {
     double from = 0;
     double until = 1;
@@ -192,10 +192,10 @@ struct plot {
 {
     return static_cast<double>(t.since_epoch().count()) / 1e9;
 }
-/// Beyond that the difference of two would not be finite.
+/// Limits a value, so that the difference of two values is finite.
 [[nodiscard]] inline double tamed(double v) { return std::clamp(v, -1e300, 1e300); }
 
-/// What is drawn, as text.
+/// Collects the drawing as text.
 class pen {
 public:
     template <class... A>
@@ -245,8 +245,8 @@ struct label {
     double half = 0;
 };
 
-/// Of labels that are so wide around their middle, in which row each covers no other: the first
-/// comes first. `rows` itself for what has no place, and for what is empty.
+/// The row of each label, so that none covers another one. Earlier labels have precedence. `rows`
+/// for a label without a place, and for an empty one.
 [[nodiscard]] inline std::vector<std::size_t> label_rows(const std::vector<label>& labels,
                                                          std::size_t rows)
 {

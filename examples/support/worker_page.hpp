@@ -8,7 +8,7 @@
 //     page.of(3).report("sink.sqlite: disk is full");
 //     if (page.of(3).at == phase::at_work) ...              // the process that kills or awaits it
 //
-// standstill: for how long nothing has changed.
+// standstill: the time without a change.
 
 #ifndef WAYBILL_EXAMPLES_SUPPORT_WORKER_PAGE_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_WORKER_PAGE_HPP
@@ -37,7 +37,7 @@ namespace support {
 template <class Phase>
 struct worker_place {
     std::atomic<Phase> at;
-    std::atomic<bool> hopeless;  ///< What failed will fail each time.
+    std::atomic<bool> hopeless;  ///< A repetition will fail again.
     std::atomic<std::uint32_t> size;
     char text[500];
 
@@ -96,8 +96,8 @@ private:
     worker_place<Phase>* places_ = nullptr;
 };
 
-/// For how long a number has not changed. Only the time of looks that follow each other soon is
-/// counted: a program that was stopped for an hour has not found anything that stands still.
+/// The time for which a number has not changed. At most 100 ms are counted between two calls of
+/// `look`, so a program that was stopped for an hour finds no standstill.
 class standstill {
 public:
     using clock = std::chrono::steady_clock;
