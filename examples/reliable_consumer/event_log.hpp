@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// event_log: a partitioned log in SQLite, with what real logs have: sequence numbers that ascend in
-// each partition and have gaps, and readers that may begin anywhere.
+// event_log: a partitioned log in SQLite, with features of real logs: sequence numbers that ascend
+// in each partition and have gaps, and readers that begin at any position.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_EVENT_LOG_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_EVENT_LOG_HPP
@@ -22,7 +22,7 @@ class event_log {
 public:
     explicit event_log(const std::string& path) : db_(path) {}
 
-    /// Adds all of `bodies` to the partitions that their keys lead to, at once.
+    /// Appends all of `bodies` to the partitions of their keys, in one transaction.
     template <class Bodies, class PartitionOf>
     void append(const Bodies& bodies, PartitionOf partition_of)
     {
@@ -39,7 +39,7 @@ public:
         db_.exec("COMMIT");
     }
 
-    /// The next events behind `after`, in order.
+    /// The next events after `after`, in order.
     [[nodiscard]] std::vector<event> read(std::uint64_t partition, std::uint64_t after,
                                           std::uint64_t most)
     {
@@ -49,7 +49,7 @@ public:
         return events;
     }
 
-    /// The last event of a partition, and how many there are.
+    /// The last event of a partition, and the number of events.
     struct extent {
         std::uint64_t last = 0;
         std::uint64_t events = 0;

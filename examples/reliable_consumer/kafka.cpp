@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A consumer of Kafka that has many events under way and passes none over. Three things do it:
+// A consumer of Kafka with many events in flight that skips none. Its three parts:
 //
-//   the tracker      knows what is done, and up to where everything is: only that is committed
-//   the text beside  says what was done behind it, so that a successor need not do it again
+//   the tracker      finds the offset before which all events are done: only this is committed
+//   the commit text  has the finished events after that offset, which a successor skips
 //   the dead letter  of an event is acknowledged before the event counts as done
 
 #include "kafka.hpp"
@@ -50,12 +50,12 @@ void kafka_member::step()
     let_in();
     for (auto& [at, p] : parts_) {
         const bool due = p.tracker.assigned() && p.pace.due(steady_clock::now());
-        if (due && !commit(at, p)) break;  // each waits long for a broker that is gone
+        if (due && !commit(at, p)) break;  // each commit would wait for the missing broker
     }
 }
 
-/// Who does not ask for records for max.poll.interval.ms is put out of the group. So it asks when
-/// it can take none, too: partitions that are paused have none, and only the group is served.
+/// A member that does not poll for max.poll.interval.ms is removed from the group. So it polls even
+/// without room: paused partitions return no records, and the poll serves only the group.
 void kafka_member::take_up()
 {
     while (!room_ || in_hand() < where_.at_once) {
@@ -71,13 +71,13 @@ void kafka_member::take_up()
         else if (ticket.error() == waybill::completion_tracker::track_error::full ||
                  ticket.error() == waybill::completion_tracker::track_error::not_ascending)
             throw std::logic_error("an event would be passed over");
-        // Now, and not when the next one has come: what is refused then would have to be kept.
+        // Pauses before the next record arrives, as a refused record would have to be kept.
         if (!p.tracker.can_accept()) let_in();
     }
 }
 
-/// Pauses partitions, or resumes them. A pause throws away what was fetched ahead: being busy for a
-/// moment is no reason for one, and some room no reason to end it.
+/// Pauses partitions, or resumes them. A pause discards prefetched records. So it begins only after
+/// `patience` without room, and ends when half of the room is free.
 void kafka_member::let_in()
 {
     const auto now = steady_clock::now();
@@ -92,11 +92,11 @@ void kafka_member::let_in()
     }
 }
 
-/// Due events go to idle workers, unless the circuit breaker is open.
+/// Gives due events to idle workers, unless the circuit breaker is open.
 void kafka_member::hand_out()
 {
     const auto now = steady_clock::now();
-    if (closing_) waiting_.clear();  // they come again
+    if (closing_) waiting_.clear();  // they are delivered again
     while (pool_.has_room() && waiting_.due(now)) {
         const auto permit = breaker_.try_acquire(now);
         if (!permit) break;
@@ -108,7 +108,7 @@ void kafka_member::hand_out()
 void kafka_member::end(job j)
 {
     breaker_.record(j.permit, j.why.kind, steady_clock::now());
-    // If its partition was revoked in the meantime, it is begun anew, here or elsewhere.
+    // If its partition was revoked in the meantime, the event is handled again by any member.
     if (j.ticket.generation != parts_.at(j.at).tracker.generation()) return;
     if (j.why.ok()) return done(j);
     if (j.why.kind == waybill::fault_kind::permanent) return park(std::move(j));
@@ -124,7 +124,7 @@ void kafka_member::later(job j, job_queue& into)
     into.put(std::move(j), steady_clock::now() + std::chrono::nanoseconds(wait.count()));
 }
 
-/// The event is done when its dead letter is there, and not before.
+/// Sends the dead letter. The event is done when the dead letter is acknowledged.
 void kafka_member::park(job j)
 {
     const auto sent = letters_.send(engines::dead_letter_of(j.message, j.why, where_.group,
@@ -134,7 +134,8 @@ void kafka_member::park(job j)
     parked_.emplace(tokens_, std::move(j));
 }
 
-/// It is not there. What is refused, say for its size, goes without what it carries.
+/// The dead letter was not stored. If it was refused, for example for its size, it is sent without
+/// its body.
 void kafka_member::park_again(job j, const waybill::fault& why)
 {
     const bool refused = why.kind == waybill::fault_kind::permanent;
@@ -144,7 +145,8 @@ void kafka_member::park_again(job j, const waybill::fault& why)
     later(std::move(j), unsent_);
 }
 
-/// Late where the partition was somebody else's in the meantime: it has begun the event anew.
+/// Has no effect if the partition was revoked in the meantime: its new owner handles the event
+/// again.
 void kafka_member::done(const job& j)
 {
     part& p = parts_.at(j.at);
@@ -194,7 +196,7 @@ void kafka_member::revoked(const std::vector<kafka_offset>& all, bool lost)
         part& p = parts_.at(o.at);
         if (!lost && p.tracker.assigned() && p.pace.unconfirmed() != 0) commit(o.at, p);
         if (p.tracker.assigned()) let_go(o.at, p);
-        if (p.paused) in_.resume(o.at);  // it would still be when it comes back
+        if (p.paused) in_.resume(o.at);  // otherwise it would be paused at the next assignment
         ++record_.revoked;
     }
 }
@@ -207,7 +209,7 @@ void kafka_member::let_go(const kafka_partition& at, part& p)
     p.tracker.revoke();
 }
 
-/// In an outage nothing gets done, so it waits for no longer than it was told.
+/// Waits at most `close_within`, as in an outage nothing is finished.
 void kafka_member::close()
 {
     closing_ = true;

@@ -2,8 +2,8 @@
 //
 // kafka: events from Kafka, each at least once, several at a time and out of order.
 //
-// kafka.cpp is all that a consumer with a watermark and a dead-letter topic takes. What happens to
-// it here, and the checks, are in kafka_run.cpp; what an event does is in kafka_downstream.hpp.
+// kafka.cpp is the complete consumer, with a watermark and a dead-letter topic. Faults and checks
+// are in kafka_run.cpp, and the effects of an event in kafka_downstream.hpp.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_HPP
@@ -26,20 +26,20 @@
 
 namespace reliable_consumer {
 
-/// What a member of the group is told.
+/// The options of a member of the group.
 struct kafka_place {
     engines::kafka_settings settings;
     std::string topic{};
     std::string group{};
     waybill::tracker_options room{.max_in_flight = 100, .span = 200};  ///< Of each partition.
-    waybill::tracker_budget beside{.max_bytes = 4'096};  ///< As the brokers allow by default.
+    waybill::tracker_budget beside{.max_bytes = 4'096};  ///< The default limit of brokers.
     waybill::commit_schedule::config pace{.every = 200,
                                          .interval = waybill::duration::milliseconds(500)};
     std::uint64_t at_once = 64;  ///< Events begun and not done, of all partitions.
-    std::chrono::milliseconds patience{100};  ///< Without room, before partitions are paused.
-    std::uint32_t tries = 3;                  ///< Of an event that fails and may work later.
-    waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between them.
-    /// While what the handlers need is down.
+    std::chrono::milliseconds patience{100};  ///< Time without room before a pause.
+    std::uint32_t tries = 3;                  ///< Of an event with transient faults.
+    waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between the tries.
+    /// For outages of the service that the handlers call.
     waybill::circuit_breaker::config guard{
         .failure_ratio = 0.5,
         .minimum_throughput = 10,
@@ -47,39 +47,40 @@ struct kafka_place {
         .break_duration = {.base = waybill::duration::milliseconds(200),
                            .cap = waybill::duration::seconds(10),
                            .spread = waybill::backoff::jitter::none}};
-    std::chrono::milliseconds close_within{5'000};  ///< What is not done by then comes again.
+    std::chrono::milliseconds close_within{5'000};  ///< Later events are delivered again.
 };
 
-/// What a member has been through.
+/// The history of a member.
 struct member_record {
     using times = std::vector<std::chrono::steady_clock::time_point>;
 
-    std::map<engines::kafka_partition, times> assigned{};  ///< When.
-    std::uint64_t revoked = 0;    ///< Partitions that were taken away, or given back.
-    std::uint64_t passed_by = 0;  ///< Events that the one before had done out of order.
-    std::uint64_t not_delivered = 0;    ///< Events that somebody else may have done again.
+    std::map<engines::kafka_partition, times> assigned{};  ///< The times of assignments.
+    std::uint64_t revoked = 0;    ///< Partitions that were revoked or given back.
+    std::uint64_t passed_by = 0;  ///< Events that the previous owner had finished out of order.
+    std::uint64_t not_delivered = 0;    ///< Events that another member may have repeated.
     std::uint64_t commits = 0;
     std::uint64_t commits_failed = 0;
-    std::uint64_t letters_again = 0;  ///< Dead letters that were not there the first time.
+    std::uint64_t letters_again = 0;  ///< Dead letters that were sent again.
 };
 
 class kafka_member {
 public:
     kafka_member(kafka_place where, downstream_service& service, std::uint64_t seed);
 
-    /// One round: takes up what comes, ends what is done, commits what is due. The same each time.
+    /// One round: accepts records, completes finished events, makes due commits.
     void step();
-    /// Begins nothing more, waits a while for what is under way, commits, and gives all back.
+    /// Begins no further event, waits for those in flight, commits, and gives all partitions back.
     void close();
 
     [[nodiscard]] const member_record& record() const noexcept { return record_; }
-    /// Events under way, and events done that are in no commit: what a crash would repeat.
+    /// Events that a crash would repeat: those in flight, and finished ones that are in no commit.
     [[nodiscard]] std::uint64_t at_risk() const;
-    /// The offsets that it would commit now, of all its partitions together.
+    /// The sum of the offsets of all partitions that it would commit now.
     [[nodiscard]] std::uint64_t position() const;
 
 private:
-    /// The tracker stays when the partition goes, so that no ticket outlives its generation unseen.
+    /// The tracker stays after a revocation, so that events of an earlier generation are
+    /// recognised.
     struct part {
         explicit part(const kafka_place& w)
             : tracker(w.room), pace(w.pace, std::chrono::steady_clock::now())
@@ -88,7 +89,7 @@ private:
         waybill::completion_tracker tracker;
         waybill::commit_schedule pace;
         bool paused = false;
-        std::uint64_t dropped = 0;  ///< Of what is done, as it did not fit beside the commit.
+        std::uint64_t dropped = 0;  ///< Finished events that did not fit into the commit text.
     };
 
     void assigned(const std::vector<engines::kafka_offset>& all);
@@ -114,7 +115,7 @@ private:
     member_record record_{};
     engines::kafka_consumer in_;
     engines::kafka_producer letters_;
-    // These hold records, and have to go before the consumer does.
+    // These contain records, and must be destroyed before the consumer.
     job_queue waiting_{};
     worker_pool pool_;
     job_queue unsent_{};  ///< Dead letters that could not be sent.
@@ -128,8 +129,8 @@ private:
     bool closing_ = false;
 };
 
-/// Produces the events, has a group of members take them into effect while one of them joins, one
-/// crashes, and checks what came of it.
+/// Produces the events, and runs a group of members that handle them. One member joins, one
+/// crashes. Then checks the result.
 [[nodiscard]] int run_kafka(const options& o);
 
 }  // namespace reliable_consumer

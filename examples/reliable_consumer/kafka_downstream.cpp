@@ -22,7 +22,7 @@ waybill::fault downstream_service::judge(std::string_view body)
     return {};
 }
 
-/// What can be done is done, but for one of forty that does not work the first time.
+/// Applies valid events. One of forty fails at its first try.
 waybill::fault downstream_service::apply(const std::string& key, std::string_view body)
 {
     if (state_ == downstream_state::down) {
@@ -40,7 +40,7 @@ waybill::fault downstream_service::apply(const std::string& key, std::string_vie
 void worker_pool::start(job j, const waybill::circuit_breaker::permit& p)
 {
     j.permit = p;
-    // Mostly a moment, and now and then so long that hundreds behind it are done before it is.
+    // Mostly a few milliseconds; some take so long that hundreds of later events finish before.
     const std::uint64_t n = dice_();
     const auto takes = std::chrono::microseconds(n % 97 == 0 ? 200'000 : n % 12'000);
     running_.emplace(steady_clock::now() + takes, std::move(j));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_downstream: the simulated service that the handlers of events call, and the workers that call
-// it concurrently.
+// kafka_downstream: the simulated service that the handlers of events call, and the workers that
+// call it concurrently.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_DOWNSTREAM_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_DOWNSTREAM_HPP
@@ -29,18 +29,18 @@ enum class downstream_state : std::uint8_t {
     down,     ///< Each call fails at once.
 };
 
-/// The effects of all members. They share no transaction with Kafka, so an event may be handled again.
-/// Each effect has the idempotency key of its event, which makes a duplicate visible.
+/// The effects of all members. They share no transaction with Kafka, so an event may be handled
+/// again. Each effect has the idempotency key of its event, which makes a duplicate visible.
 class downstream_service {
 public:
     [[nodiscard]] waybill::fault apply(const std::string& key, std::string_view body);
-    /// Whether an event can be done at all.
+    /// A permanent fault if the event can never be applied.
     [[nodiscard]] static waybill::fault judge(std::string_view body);
 
     void be(downstream_state s) noexcept { state_ = s; }
     [[nodiscard]] bool hangs() const noexcept { return state_ == downstream_state::hanging; }
 
-    /// By key, how often.
+    /// The number of effects for each key.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& applied() const noexcept
     {
         return applied_;
@@ -55,19 +55,19 @@ private:
     std::uint64_t in_vain_ = 0;
 };
 
-/// An event under way.
+/// An event in flight.
 struct job {
     engines::kafka_partition at{};
     waybill::tracked_event ticket{};
     engines::kafka_message message;
-    waybill::circuit_breaker::permit permit{};  ///< To be under way.
-    std::uint32_t tries = 0;   ///< That failed by the event itself.
+    waybill::circuit_breaker::permit permit{};  ///< Of this try.
+    std::uint32_t tries = 0;   ///< Failures of the event itself.
     std::uint32_t pauses = 0;
-    waybill::fault why{};  ///< How it went.
-    bool whole = true;     ///< Its dead letter has all that it carries.
+    waybill::fault why{};  ///< The result of the last try.
+    bool whole = true;     ///< Its dead letter contains the body.
 };
 
-/// Events by when they are due.
+/// Events ordered by their due times.
 class job_queue {
 public:
     using time = std::chrono::steady_clock::time_point;
@@ -86,8 +86,7 @@ private:
     std::multimap<time, job> all_{};
 };
 
-/// So many workers, each of which takes as long as it happens to: what was begun first is not what
-/// ends first.
+/// Workers with random durations: events do not end in the order in which they began.
 class worker_pool {
 public:
     worker_pool(downstream_service& service, std::uint64_t seed) : service_(&service), dice_(seed)
@@ -97,7 +96,7 @@ public:
     [[nodiscard]] bool has_room() const noexcept { return running_.size() < 32; }
     [[nodiscard]] std::uint64_t size() const noexcept { return running_.size(); }
     void start(job j, const waybill::circuit_breaker::permit& p);
-    /// Those that have ended by now.
+    /// The events that have ended since the last call.
     [[nodiscard]] std::vector<job> finished();
 
 private:

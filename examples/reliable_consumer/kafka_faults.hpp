@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_faults: the brokers of a mock cluster in a process of their own.
+// kafka_faults: the brokers of a mock cluster in a separate process.
 //
 //     kafka_faults brokers(topic, partitions, seed);   // forks; to be made before any thread
 //     connect(brokers.address());
 //     brokers.step(true);                              // faults are allowed until step(false)
 //
-// A broker does not respond for a second, the partitions get other leaders, or requests are refused.
+// A broker does not respond for a second, the partitions get other leaders, or requests are
+// refused.
 //
-// The process starts no other one. A process that starts has, until its exec, a copy of each listening
-// socket, and a broker that comes back cannot bind its port meanwhile; librdkafka aborts then.
+// The process starts no other one. A process that starts has, until its exec, a copy of each
+// listening socket, and a broker that comes back cannot bind its port meanwhile; librdkafka aborts
+// then.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_FAULTS_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_FAULTS_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_reader: finds the dead letters, and of which events they are.
+// kafka_reader: reads the dead letters, and finds their events.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_READER_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_READER_HPP
@@ -19,7 +19,7 @@
 
 namespace reliable_consumer {
 
-/// Reads the dead-letter topic, in order: so process_at_least_once is all it takes.
+/// Reads the dead-letter topic in order, with process_at_least_once.
 class letter_reader {
 public:
     letter_reader(const engines::kafka_settings& s, const std::string& topic)
@@ -65,7 +65,7 @@ public:
         }
     }
 
-    /// By the event's key, how often.
+    /// The number of dead letters for each event's key.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& found() const { return found_; }
     [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
 
@@ -78,7 +78,7 @@ private:
         waybill::assignment mine{};
         std::vector<letter> waiting{};
     };
-    /// A dead letter that cannot be read has nowhere to go; it is counted.
+    /// Counts dead letters that cannot be read, and drops them.
     struct nowhere {
         std::uint64_t* wrong;
         waybill::result<void> put(const waybill::dead_letter&)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What happens to the members of the group: what their handlers need is down for a while, one
-// joins, one crashes, one is stopped in an outage. And what came of it: each event that was
-// produced took effect or, if it has no place in the ledger, is a dead letter; what is committed is
-// the end of the log.
+// The faults of a run: the service of the handlers has an outage, a member joins, one crashes, one
+// is stopped during an outage. The checks at the end: each event took effect or, if the ledger
+// refuses it, is a dead letter. The committed offsets are the end of the log.
 
 #include <chrono>
 #include <cstdint>
@@ -31,19 +30,19 @@ using std::chrono::steady_clock;
 using support::counted;
 using support::grouped;
 
-/// What is to be found in the end, and what was found.
+/// The expected and the actual result of a partition.
 struct kafka_part {
     std::uint64_t events = 0;
-    std::uint64_t hopeless = 0;  ///< Of these, that have to be dead letters.
+    std::uint64_t hopeless = 0;  ///< Events that must become dead letters.
     std::uint64_t position = 0;
     std::uint64_t applied = 0;
     std::uint64_t again = 0;
     std::uint64_t dead = 0;
-    std::uint64_t assigned = 0;  ///< How often, to whomever.
-    std::uint64_t moved = 0;     ///< And to another member than before.
+    std::uint64_t assigned = 0;  ///< The number of assignments.
+    std::uint64_t moved = 0;     ///< Assignments to another member than before.
 };
 
-/// Sends all lines, and waits until they are there. The number of events in each partition.
+/// Sends all lines, and waits for the acknowledgements. Returns the events of each partition.
 std::vector<kafka_part> produce(engines::kafka_producer& out, const std::string& topic,
                                 const std::string& input, std::int32_t partitions)
 {
@@ -95,19 +94,19 @@ public:
         for (const kafka_part& p : parts_) events_ += p.events;
     }
 
-    /// The mock takes no commit while its group shares out anew, as brokers do: so what was done
-    /// just then comes again, and is counted.
+    /// Like brokers, the mock refuses commits during a rebalance. So events that were finished in
+    /// that time are delivered again, and counted.
     int run()
     {
         const auto begun = steady_clock::now();
         std::unique_ptr<kafka_member> first = member();
         until([&] { first->step(); }, [&] { return done() * 4 >= events_; });
         outage(*first);
-        // Some dead letters are refused for good, and some for now.
+        // One refusal of a dead letter is permanent, one transient.
         if (mock_) mock_->refuse(0, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});
         if (mock_) mock_->refuse(0, {RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS});
         std::unique_ptr<kafka_member> second = member();
-        // It crashes right behind a commit, with events under way that the commit must not pass.
+        // It crashes just after a commit, with events in flight before which the commit must stop.
         bool committed = false;
         until(
             [&] {
@@ -121,7 +120,7 @@ public:
                 const bool now = committed && shared && first->at_risk() >= 8;
                 return done() == events_ || (done() * 2 >= events_ && now);
             });
-        // As if its process were gone: nothing is committed, nothing given back.
+        // Like a crash of its process: nothing is committed, nothing given back.
         crashed_with_ = first->at_risk();
         add(1, first->record());
         all_.not_delivered += crashed_with_;
@@ -148,12 +147,12 @@ private:
     {
         kafka_place where{settings_, topic_, "ledger"};
         where.close_within = 1s;
-        where.tries = 2;  // as few as will do: an outage must not use them up
+        where.tries = 2;  // the minimum, so that a try used up by the outage would fail the check
         return std::make_unique<kafka_member>(std::move(where), service_, ++seed_);
     }
 
-    /// No call is answered for longer than a member may go without asking for records, and then all
-    /// of them fail. It has to stay in the group, and not to press those who cannot help it.
+    /// First no call returns, for longer than a member may go without a poll. Then each call fails.
+    /// The member must stay in the group, and must not retry without pauses.
     void outage(kafka_member& m)
     {
         const std::uint64_t revoked = m.record().revoked;
@@ -173,7 +172,7 @@ private:
             wrong_.push_back(counted(service_.in_vain(), "call") + " were made in an outage");
     }
 
-    /// No call is answered, so what is under way cannot be waited for.
+    /// Stops a member while no call returns: it must not wait for events in flight.
     void stop(kafka_member& m)
     {
         service_.be(downstream_state::hanging);
@@ -187,7 +186,7 @@ private:
         service_.be(downstream_state::up);
     }
 
-    /// What a member has been through.
+    /// Adds the history of a member.
     void add(int number, const member_record& one)
     {
         for (const auto& [at, times] : one.assigned) {
@@ -346,7 +345,7 @@ int run_kafka(const options& o)
     std::optional<engines::kafka_mock> mock;
     const bool own = o.kafka == "mock";
     if (own) mock.emplace(3);
-    // What a broker holds of an earlier run is none of ours.
+    // A new topic, as a broker may have the events of an earlier run.
     const auto now = std::chrono::system_clock::now().time_since_epoch() / 1ms;
     const std::string topic = own ? "events" : fmt::format("waybill-events-{}", now);
     const int partitions = static_cast<int>(o.partitions);
@@ -358,9 +357,8 @@ int run_kafka(const options& o)
     const std::int32_t there = out.partitions(topic, 10s);
     if (there == 0) throw support::complaint(fmt::format("no topic can be had at {}", o.kafka));
     std::vector<kafka_part> parts = produce(out, topic, o.input, there);
-    // A crash is noticed after so long, and so is who does not ask for records. Brokers allow no
-    // less than 6 s; the mock takes 3 s for a group to begin, and forgets who does not stay for
-    // longer.
+    // The time until a crash, or a member without polls, is detected. Brokers allow at least 6 s.
+    // The mock needs 3 s until a group begins, and removes members with a shorter timeout.
     const std::chrono::milliseconds silence(own ? 3'500 : 6'000);
     s.set("session.timeout.ms", std::to_string(silence.count()));
     s.set("max.poll.interval.ms", std::to_string(silence.count()));

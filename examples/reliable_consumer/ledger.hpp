@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ledger: what an event does. It counts for its package, and leaves a line of its own.
+// ledger: the effects of an event. It adds to the sum of its package, and writes a line.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_LEDGER_HPP
@@ -26,12 +26,12 @@ struct reading {
     bool is_object = false;  ///< A JSON object; if not, the rest is empty.
     std::string package{};
     std::string version{};
-    std::string what{};  ///< What happened: its field "event".
+    std::string what{};  ///< The field "event".
 };
 [[nodiscard]] reading read_event(std::string_view body);
 
-/// The rule that an installed package has a version, until it is repaired: then it needs none, and
-/// an event that ends its process is refused. It is in the database, for all processes.
+/// The rule: an installed package has a version. After the repair it needs none, and an event that
+/// ends its process is refused. The database has this state, for all processes.
 [[nodiscard]] bool is_repaired(engines::database& sink);
 void repair(engines::database& sink);
 
@@ -58,8 +58,8 @@ public:
     /// `sink` is the database of checkpoints and dead letters, so that all is in one transaction.
     explicit ledger(engines::database& sink);
 
-    /// Two effects, of which both or none must be there: a line, and a sum. A line may be there
-    /// twice as far as the table is concerned: it is for the checks to find that.
+    /// Writes two effects, both or none: a line, and a sum. The table allows duplicate lines, so
+    /// that the checks can find them.
     [[nodiscard]] waybill::fault apply(std::uint64_t partition, const event& e);
 
 private:
@@ -70,7 +70,7 @@ private:
     engines::statement sum_;
 };
 
-/// The partition of a line: that of its package, and of what is none that of all its bytes.
+/// The partition of a line, by its package; without a package, by all its bytes.
 [[nodiscard]] std::uint64_t partition_of(std::string_view line, std::uint64_t partitions);
 
 }  // namespace reliable_consumer

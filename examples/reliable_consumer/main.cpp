@@ -65,7 +65,7 @@ void print(const options& o, const casualties& c, const findings& f)
     fmt::print("\n");
 }
 
-/// All that is not as it should be.
+/// All violations, one text each.
 std::vector<std::string> reasons_of(const findings& f)
 {
     std::vector<std::string> all;

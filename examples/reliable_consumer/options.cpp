@@ -9,7 +9,7 @@
 
 #include "../support/program.hpp"
 
-// CMake says where the recording is; by hand it is looked for where one stands.
+// The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_MAILROOM_RECORDING
 #define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
 #endif
@@ -79,7 +79,7 @@ bool has_address(const std::string& value, std::string_view scheme)
     return value.starts_with(scheme) && value.size() > scheme.size();
 }
 
-/// Sets an option that takes a value; what is wrong with it, if anything.
+/// Sets an option that takes a value; returns the error, if any.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
     if (name == "--input") o.input = value;
@@ -135,7 +135,7 @@ bool takes_value(std::string_view name)
 std::variant<options, ending> options_in(int argc, char** argv)
 {
     options o;
-    std::string_view of_sqlite;  // an option that Kafka has no use for
+    std::string_view of_sqlite;  // an option that is invalid with Kafka
     bool kills = false;
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// phases: what each worker is doing.
+// phases: the current phase of each worker.
 //
 // A kill at a random time proves little if the process was asleep. Each worker records the phase
 // that it begins. The supervisor reads it after the kill.

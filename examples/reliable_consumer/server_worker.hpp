@@ -98,7 +98,7 @@ private:
     place& place_;
 };
 
-/// Works until SIGTERM, then gives its leases back. The exit code of the process.
+/// Works until SIGTERM, then releases its leases. Returns the exit code of the process.
 template <class Log>
 [[nodiscard]] int consume(const options& o, Log& log, const std::string& tables)
 {

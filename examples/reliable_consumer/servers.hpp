@@ -4,7 +4,7 @@
 //
 //     NATS        one stream, a subject for each partition; three nodes with --cluster
 //     Kafka       one topic, on librdkafka's mock cluster of three brokers in a process
-//     PostgreSQL  effects, checkpoints, dead letters and leases; with --cluster a synchronous standby
+//     PostgreSQL  effects, checkpoints, dead letters, leases; with --cluster a synchronous standby
 //
 // Own servers end with the program. The data of NATS and PostgreSQL is in its folder, so a further
 // run continues with it.
@@ -40,7 +40,7 @@ struct addresses {
 /// Refers to `o`.
 [[nodiscard]] std::unique_ptr<tables> tables_at_servers(const options& o);
 
-/// A worker: works until SIGTERM, and then gives its leases back. The exit code of the process.
+/// A worker: works until SIGTERM, and then releases its leases. Returns the exit code.
 [[nodiscard]] int work_at_servers(const options& o);
 
 // The same for one kind of log.

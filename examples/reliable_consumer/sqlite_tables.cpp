@@ -115,7 +115,7 @@ private:
     engines::database sink_;
     engines::sqlite_store store_;
     engines::sqlite_leases leases_;
-    ledger ledger_;  // makes its tables
+    ledger ledger_;  // creates its tables
 };
 
 }  // namespace

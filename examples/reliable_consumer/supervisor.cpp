@@ -71,7 +71,7 @@ constexpr pace of_servers{60s, 2s, 500ms, 3s, 100ms};
 
 struct worker {
     pid_t pid = -1;
-    bool killed = false;  // by us, and not yet seen to be gone
+    bool killed = false;  // by this program; its end was not observed yet
 };
 
 class worker_group {
@@ -94,8 +94,8 @@ public:
         }
     }
 
-    /// Kills somebody at random, of those who are in the middle of a batch if there are any. Asleep
-    /// nobody can lose anything.
+    /// Kills a random worker, in the middle of a batch if there is one. A worker that sleeps has
+    /// nothing to lose.
     void kill_one(std::mt19937_64& dice)
     {
         std::vector<std::size_t> busy;
@@ -112,7 +112,7 @@ public:
         w.killed = true;
     }
 
-    /// Takes note of who is gone, and starts another one.
+    /// Counts the workers that have ended, and starts others.
     void look(casualties& c)
     {
         for (std::size_t n = 0; n != workers_.size(); ++n) {
@@ -148,7 +148,7 @@ public:
         for (std::size_t n = 0; n != workers_.size(); ++n) phases_.of(n).size = 0;
     }
 
-    /// Asks all to give back what they have, and waits for it.
+    /// Asks all workers to release their leases and end, and waits for that.
     void dismiss()
     {
         for (const worker& w : workers_) kill(w.pid, SIGTERM);
@@ -190,8 +190,8 @@ private:
     std::vector<worker> workers_;
 };
 
-/// The versions of each lease that has an owner: of its row, and of the row of its owner. One of them
-/// changes when the lease is renewed or taken.
+/// The versions of each lease that has an owner: of its row, and of the row of its owner. One of
+/// them changes when the lease is renewed or taken.
 using lease_versions = std::map<waybill::partition_key, std::pair<std::uint64_t, std::uint64_t>>;
 
 std::optional<lease_versions> versions_in(tables& all)
@@ -210,7 +210,7 @@ std::optional<lease_versions> versions_in(tables& all)
     return versions;
 }
 
-/// A dead owner gives nothing back: its leases are waited for until another owner has taken them.
+/// A killed worker releases nothing: waits until other workers have taken its leases.
 void wait_for_living_owners(tables& all, worker_group& workers, server_faults* servers,
                             const pace& times, casualties& c)
 {
@@ -232,7 +232,7 @@ void wait_for_living_owners(tables& all, worker_group& workers, server_faults* s
     }
 }
 
-/// Throws a failure of the workers if nothing moves any more.
+/// Throws the last failure of the workers if there is no progress.
 void expect_progress(support::standstill& nothing, std::uint64_t left, worker_group& workers,
                      const pace& times)
 {
@@ -252,7 +252,7 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
     std::vector<std::string> lines = lines_of(o);
     if (o.poison) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2), std::string(poison));
     const auto feed = [&] {
-        // Once is enough for the poison.
+        // The poison message is sent once.
         if (all.append(lines) && o.poison) std::erase(lines, poison);
     };
 
@@ -286,7 +286,7 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
             if (now < kill_until) nothing = {};
             last_left = left.value_or(last_left);
             expect_progress(nothing, last_left, workers, times);
-            // A look asks for each partition.
+            // The cost of a look grows with the number of partitions.
             next_look = now + times.look * (1 + o.partitions / 64);
         }
         std::this_thread::sleep_for(2ms);

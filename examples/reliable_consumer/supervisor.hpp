@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// supervisor: starts the workers, kills them at random, and starts others in their place.
+// supervisor: starts the workers, kills them at random, and replaces them.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_SUPERVISOR_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_SUPERVISOR_HPP
@@ -30,17 +30,17 @@ public:
     [[nodiscard]] virtual std::string summary() const = 0;
 };
 
-/// What became of the workers.
+/// The ends of workers.
 struct casualties {
-    std::uint64_t kills = 0;        ///< With -9, by us.
-    std::uint64_t in_a_batch = 0;   ///< Of these, with a transaction open or about to be committed.
-    std::uint64_t by_poison = 0;    ///< That ended themselves in a handler.
+    std::uint64_t kills = 0;        ///< With -9, by this program.
+    std::uint64_t in_a_batch = 0;   ///< Kills with a transaction open or about to be committed.
+    std::uint64_t by_poison = 0;    ///< Workers that the poison message ended.
     double seconds = 0;             ///< From the first start to the last event.
 };
 
-/// Runs until every event of the log is done and all workers have given back what they had. With
-/// kills the log is fed anew as long as they last. `o.db` is a folder that exists. `servers` may be
-/// null.
+/// Runs until every event of the log is done and all workers have released their leases. While
+/// kills are made, events are appended again and again. `o.db` is an existing folder. `servers` may
+/// be null.
 [[nodiscard]] casualties supervise(const options& o, tables& all, server_faults* servers);
 
 }  // namespace reliable_consumer

@@ -32,7 +32,7 @@ public:
     };
     struct lease {
         std::uint64_t epoch = 0;
-        std::string owner{};  ///< Empty: it was given back.
+        std::string owner{};  ///< Empty: it was released.
     };
     struct sums {
         std::uint64_t lines = 0;   ///< Lines of the ledger.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// verify: what is in the tables, held against the log, by somebody who believes nobody.
+// verify: compares the tables with the log, independent of the workers.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_VERIFY_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_VERIFY_HPP
@@ -19,7 +19,7 @@ struct partition_row {
     std::uint64_t position = 0;  ///< Of the checkpoint.
     std::uint64_t applied = 0;
     std::uint64_t dead = 0;
-    std::uint64_t owners = 0;  ///< How often somebody took it.
+    std::uint64_t owners = 0;  ///< The number of times it was taken.
 };
 
 struct findings {
@@ -27,7 +27,7 @@ struct findings {
     std::uint64_t lost = 0;
     std::uint64_t doubled = 0;
     std::uint64_t out_of_order = 0;
-    std::vector<std::string> wrong{};  ///< All that must not be, in words.
+    std::vector<std::string> wrong{};  ///< All violations, one text each.
 };
 
 /// Reads the log and all tables anew.

@@ -39,7 +39,7 @@ waybill::processor::config as_worker(const options& o, std::uint64_t incarnation
     waybill::processor::config c;
     c.group = {source, group, {}, {fmt::format("worker-{}", *o.worker), incarnation}};
     for (std::uint64_t p = 0; p != o.partitions; ++p) c.group.partitions.push_back(std::to_string(p));
-    // seconds, where nobody is killed so often
+    // seconds in production, where kills are rare
     c.group.leases = {.interval = 20ms, .expiry = 80ms};
     c.lifecycle = {.poll = 20ms, .pause = {.base = 20ms, .cap = 1s}};
     return c;
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    /// Where to go on in a partition that is ours now.
+    /// The position at which a newly owned partition continues.
     waybill::partition_lifecycle::partition_opened open(const waybill::partition_lifecycle::open& a)
     {
         at(phase::leases);
@@ -102,7 +102,7 @@ private:
         return waybill::partition_lifecycle::partition_opened::of(a, stored);
     }
 
-    /// Reads the next events, and takes them into effect with the position behind them.
+    /// Reads the next events, and commits their effects with the position after them.
     waybill::batch_outcome one_batch(const waybill::partition_lifecycle::process& a)
     {
         waybill::assignment& mine = mine_.at(a.partition);
@@ -167,7 +167,7 @@ private:
 int work(const options& o)
 {
     std::signal(SIGTERM, [](int) { terminated = 1; });
-    sigset_t early;  // the supervisor has held it back until here
+    sigset_t early;  // blocked by the supervisor until here
     sigemptyset(&early);
     sigaddset(&early, SIGTERM);
     sigprocmask(SIG_UNBLOCK, &early, nullptr);

@@ -9,7 +9,7 @@
 
 namespace reliable_consumer {
 
-/// Works until SIGTERM, and then gives back what it has. What the process is to end with.
+/// Works until SIGTERM, and then releases its leases. Returns the exit code.
 [[nodiscard]] int work(const options& o);
 
 }  // namespace reliable_consumer
