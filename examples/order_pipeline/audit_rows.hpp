@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// audit_rows: all that `verify` looks at, read with SQL of its own.
+// audit_rows: all rows for `verify`, read with its own SQL.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_AUDIT_ROWS_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_AUDIT_ROWS_HPP
@@ -23,9 +23,9 @@ struct audit_rows {
         std::string job{};
         std::uint64_t step = 0;
         std::uint64_t runs = 1;
-        std::uint64_t place = 0;  // rises in the order in which steps were done
+        std::uint64_t place = 0;  // ascends in the order in which steps were done
         std::string session{};
-        std::string what{};  // it left
+        std::string what{};  // the effect of the step
     };
     struct letter {
         std::string job{};

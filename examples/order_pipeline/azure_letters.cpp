@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Dead letters in an Azure table. Without libcurl or OpenSSL, each address has a flaw.
+// Dead letters in an Azure table. Without libcurl or OpenSSL, each address is refused.
 
 #include <cstdlib>
 #include <string_view>

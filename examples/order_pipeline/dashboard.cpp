@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_lines = 20;
 constexpr std::size_t most_signs = 40;
 
-/// 1 2 3 4x 5-; of an import only what is not simply done.
+/// "1 2 3 4x 5-"; of an import, only the steps with another mark than done.
 std::string marks_of(const row& r)
 {
     const bool all = !is_import(r.job);
@@ -40,7 +40,7 @@ std::string marks_of(const row& r)
     return line;
 }
 
-/// The worst of some steps.
+/// The sign of the worst of some steps.
 char sign_of(const row& r, std::size_t begin, std::size_t end)
 {
     char sign = '+';
@@ -52,7 +52,7 @@ char sign_of(const row& r, std::size_t begin, std::size_t end)
     return sign;
 }
 
-/// All steps of an import, a sign for each, or for a few of them where there are many.
+/// All steps of an import, with a sign for each step or, if there are many, for a few steps.
 std::string strip_of(const row& r)
 {
     const std::size_t steps = r.marks.size();
@@ -86,7 +86,7 @@ void print_sums(const dashboard& b)
     fmt::print("\n");
 }
 
-/// Which row is that of a job.
+/// Finds the row of a job.
 class places {
 public:
     explicit places(dashboard& b) : b_(b)
@@ -94,7 +94,7 @@ public:
         for (std::size_t n = 0; n != b.size(); ++n) at_.emplace(b[n].job, n);
     }
 
-    /// Null where there is no such job, or it has no such step.
+    /// Null if there is no such job, or it has no such step.
     [[nodiscard]] row* find(std::string_view job, std::uint64_t step) const
     {
         const auto found = at_.find(job);
@@ -108,7 +108,7 @@ private:
     std::map<std::string, std::size_t, std::less<>> at_{};
 };
 
-/// What the numbers are, and the marks that are to be seen.
+/// The meaning of the numbers, and of the marks in use.
 std::string legend_of(const dashboard& b)
 {
     std::string line;
@@ -192,7 +192,7 @@ dashboard read_dashboard(shop_services& w)
     return b;
 }
 
-/// Which rows are shown: those that stopped or came back, then the first ones.
+/// The rows to show: failed and redriven jobs, then the first ones.
 std::vector<bool> chosen(const dashboard& b, shown what)
 {
     std::vector<bool> lines(b.size());

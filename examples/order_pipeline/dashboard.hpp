@@ -4,7 +4,7 @@
 //
 //     order-2    1 2 3 4 5
 //     order-3    1 2 3 4x 5-   broken receipt: no field "revision"
-//     import-1   [x+++++++++x++]   163 of 167, 4 of them dead-lettered   3x 4x 87x 99x   broken label: ...
+//     import-1   [x+++++++++x++]   163 of 167, 4 of them dead-lettered   3x 4x 87x 99x   broken ...
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP
@@ -18,18 +18,18 @@
 namespace order_pipeline {
 
 enum class mark : std::uint8_t {
-    waiting,  ///< Nobody has got to it.
+    waiting,  ///< Not handled yet.
     done,
-    returned,  ///< Done, after it was parked.
-    failed,    ///< Parked, and it is the reason.
-    behind,    ///< Parked, as one before it failed.
+    returned,  ///< Done, after it was dead-lettered.
+    failed,    ///< Dead-lettered after its own failure.
+    behind,    ///< Dead-lettered, as an earlier step failed.
 };
 
 struct row {
     std::string job{};
     std::vector<mark> marks{};  ///< By step.
-    std::string session{};      ///< The last one that it has been in.
-    std::string why{};          ///< Why it stopped, or the first of its steps failed.
+    std::string session{};      ///< The last session of the job.
+    std::string why{};          ///< The reason of the first failed step.
 
     [[nodiscard]] std::uint64_t count(mark m) const;
     [[nodiscard]] bool complete() const;
@@ -39,24 +39,24 @@ struct row {
 
 using dashboard = std::vector<row>;
 
-/// What is done; this asks nobody but the shop's own tables.
+/// The finished steps, from the shop's tables only.
 [[nodiscard]] dashboard read_effects(shop_services& w);
 
-/// The same with what is parked.
+/// The same with the dead letters.
 [[nodiscard]] dashboard read_dashboard(shop_services& w);
 
 /// One job in a line.
 [[nodiscard]] std::string line_of(const row& r);
 
 enum class shown : std::uint8_t {
-    all,             ///< Those that stopped, then those that came back, then the first ones.
-    what_came_back,  ///< The first of the jobs that came back.
+    all,             ///< Failed jobs, then redriven ones, then the first ones.
+    what_came_back,  ///< The first redriven jobs.
 };
 
-/// A line for each of some jobs, then the sums, and what the marks mean.
+/// Prints a line for each of some jobs, then the sums and the legend.
 void print(const dashboard& b, shown what);
 
-/// All of it as a picture.
+/// The whole dashboard as a chart.
 [[nodiscard]] std::string picture(const dashboard& b);
 
 }  // namespace order_pipeline

@@ -19,7 +19,7 @@ namespace order_pipeline {
 
 namespace {
 
-/// The lines of the input: those that are orders, or products, and how many are something else.
+/// The orders or products of the input, and the number of other lines.
 struct input_lines {
     std::vector<std::string> payloads{};
     std::uint64_t too_long = 0;
@@ -82,7 +82,7 @@ waybill::job job_of(std::string id, std::uint64_t steps)
     return *std::move(made);
 }
 
-/// A job, and the sum of all that it is about.
+/// A job, and the checksum of its content.
 struct summed_job {
     waybill::job job;
     std::uint32_t checksum = 0;
@@ -129,7 +129,7 @@ job_list imports_of(const std::vector<std::string>& payloads, std::uint64_t impo
     return w;
 }
 
-/// Before anything is sent: who is to have what. How many of them were known already.
+/// Stores the expected effects before any message is sent. Returns the number of known jobs.
 std::uint64_t write_down(shop_tables& tables, const std::vector<summed_job>& jobs)
 {
     std::vector<job_row> rows;
@@ -141,7 +141,7 @@ std::uint64_t write_down(shop_tables& tables, const std::vector<summed_job>& job
 
 sent_messages send_in_order(shop_services& w, std::span<const engines::session_message> messages)
 {
-    // What does not arrive keeps the rest of its session back, and nobody else's.
+    // A message that is not sent blocks the rest of its session, and no other session.
     waybill::batch_sender sender({.limit = {.bytes = queue_options.batch_bytes,
                                             .envelope = engines::session_batch_envelope},
                                   .exact_sizes = true,

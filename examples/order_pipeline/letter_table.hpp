@@ -31,14 +31,14 @@ public:
     letter_table& operator=(const letter_table&) = delete;
     virtual ~letter_table() = default;
 
-    /// Written again, a letter replaces itself, but for what the one that is there knows better.
+    /// Inserts the dead letter, or replaces the stored one by `pipeline_dead_letter::merged`.
     [[nodiscard]] virtual waybill::fault upsert(const letter& l) = 0;
     /// The same, by the holder of its session. PostgreSQL checks the lock in the transaction.
     [[nodiscard]] virtual waybill::fault upsert(const letter& l, const engines::session_lock&)
     {
         return upsert(l);
     }
-    /// How far their sessions were sent.
+    /// Records the last redriven step of stored dead letters.
     [[nodiscard]] virtual waybill::fault mark(letters all) = 0;
     [[nodiscard]] virtual waybill::fault remove(letters all) = 0;
     [[nodiscard]] virtual waybill::result<std::vector<letter>> list() = 0;
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] virtual std::uint64_t removed_at_once() const noexcept = 0;
 };
 
-/// Why --dead-letters cannot be used, if it cannot:
+/// The error in --dead-letters, if any. Valid forms:
 ///
 ///     azure-table://HOST:PORT/devstoreaccount1/TABLE          an emulator
 ///     azure-table:https://HOST:PORT/devstoreaccount1/TABLE    the same with TLS
@@ -56,7 +56,7 @@ public:
 /// The address with its default port, without a key; empty if `address` is empty.
 [[nodiscard]] std::string full_address(const std::string& address);
 
-/// The table at an address without a flaw.
+/// The table at a valid address.
 [[nodiscard]] std::unique_ptr<letter_table> azure_letters(const std::string& address);
 
 /// Forwards to a table of engines/.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// order_pipeline: after a failure the other steps of an order stop, too; they are redriven together.
+// order_pipeline: after a failure the other steps of an order stop, too; they are redriven
+// together.
 //
 //     the pipeline of a session     worker.cpp       codec, pipeline, dead letters
 //     the work of the steps         shop.cpp
@@ -49,12 +50,12 @@ using support::grouped;
 
 std::string batches(std::uint64_t n) { return n == 1 ? "1 batch" : grouped(n) + " batches"; }
 
-/// What is on its way, once in a while, in one line.
+/// Prints the progress in one line, at most every 500 ms.
 class news {
 public:
     explicit news(shop_services& w) : services_(w) {}
 
-    /// `reason` nothing moves, if nothing does.
+    /// `why` is the reason of a standstill; empty if there is progress.
     void report(const std::string& why)
     {
         const auto now = std::chrono::steady_clock::now();
@@ -82,7 +83,7 @@ private:
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + 100ms;
 };
 
-/// Has all of it worked off, and shows and checks what has come of it.
+/// Processes the queue, then shows and checks the result.
 bool work_and_check(shop_services& services, const options& o, sessions_server& server)
 {
     news all(services);
@@ -124,7 +125,7 @@ bool redrive(shop_services& w, const options& o, sessions_server& server)
     return work_and_check(w, o, server);
 }
 
-/// The picture is not written over what the program keeps. Requires: the folder is there.
+/// Throws if the picture would replace a file of the program. Requires: the folder exists.
 void expect_picture(const options& o)
 {
     namespace fs = std::filesystem;
@@ -151,8 +152,8 @@ std::string sessions_option(const options& o)
     return o.sessions == "postgres:" ? " --sessions postgres:" : " --sessions postgres://...";
 }
 
-/// The letters of a folder are where they were at first. That is written down when somebody has
-/// answered there.
+/// Checks that the dead letters of a folder are at the first address. It is recorded after the
+/// first reply from there.
 void keep_address(shop_services& w, const options& o)
 {
     const std::string now = full_address(o.dead_letters);

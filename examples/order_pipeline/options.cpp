@@ -11,7 +11,7 @@
 #include "../support/program.hpp"
 #include "letter_table.hpp"
 
-// CMake says where the recording is; by hand it is looked for where one stands.
+// The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_MAILROOM_RECORDING
 #define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
 #endif
@@ -102,7 +102,7 @@ constexpr text_option texts[] = {
     {"--input", &options::input},
     {"--db", &options::db},
     {"--chart", &options::chart},
-    {"--svg", &options::chart},  // as it was called at first; not in --help
+    {"--svg", &options::chart},  // the former name; not in --help
     {"--dead-letters", &options::dead_letters},
     {"--sessions", &options::sessions},
 };
@@ -117,7 +117,7 @@ bool set_flag(options& o, std::string_view name)
     return false;
 }
 
-/// Sets an option that takes a value; what is wrong with it, if anything.
+/// Sets an option that takes a value; returns the error, if any.
 std::optional<ending> set_option(options& o, std::string_view name, const char* value)
 {
     const auto needs = [&]() -> std::optional<ending> {

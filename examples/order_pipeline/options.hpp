@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// options: what order_pipeline was asked to do.
+// options: the command line of order_pipeline.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_OPTIONS_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_OPTIONS_HPP
@@ -13,20 +13,20 @@
 namespace order_pipeline {
 
 inline constexpr std::uint64_t most_workers = 32;
-inline constexpr std::uint64_t most_jobs = 100'000;  ///< And products of an import.
+inline constexpr std::uint64_t most_jobs = 100'000;  ///< Also the limit of products of an import.
 
 enum class command : std::uint8_t {
-    run,      ///< Takes the orders, and has them worked off.
-    redrive,  ///< Brings back those that stopped.
+    run,      ///< Sends the orders and processes them.
+    redrive,  ///< Redrives failed jobs.
 };
 
 struct options {
     command what = command::run;
     std::string input{};
-    std::string db{};   ///< Empty: a folder of its own that is removed at the end.
+    std::string db{};   ///< Empty: a temporary folder.
     std::string chart{};
-    std::string dead_letters{};  ///< Empty: with the rest.
-    /// Empty: SQLite. "postgres:": a server of its own. Otherwise the address of a server.
+    std::string dead_letters{};  ///< Empty: in the shop's database.
+    /// Empty: SQLite. "postgres:" starts a server. Otherwise the address of a server.
     std::string sessions{};
     std::uint64_t workers = 3;
     std::uint64_t most = most_jobs;  ///< Orders or products.
@@ -36,12 +36,12 @@ struct options {
     bool kill = false;
     bool fix = false;
     bool dry_run = false;
-    std::uint64_t failed_step = 0;  ///< Of a redrive: only what stopped at this step; 0: all.
+    std::uint64_t failed_step = 0;  ///< Redrive only jobs that failed at this step; 0: all.
 
-    std::optional<std::uint64_t> worker{};  ///< --worker N: it is a worker. Not in --help.
+    std::optional<std::uint64_t> worker{};  ///< --worker N: run as a worker. Not in --help.
 };
 
-/// What ends the program at once.
+/// The exit code and text if the program is to end at once.
 struct ending {
     int code = 0;
     std::string text{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// order_codec: reads and writes what a session remembers.
+// order_codec: reads and writes the state of a session.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_ORDER_CODEC_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_ORDER_CODEC_HPP

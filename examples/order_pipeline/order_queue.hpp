@@ -36,7 +36,7 @@ public:
     order_queue& operator=(const order_queue&) = delete;
     virtual ~order_queue() = default;
 
-    /// All or nothing.
+    /// Sends the whole batch or nothing.
     [[nodiscard]] virtual waybill::send_outcome send(const std::vector<message>& batch) = 0;
     [[nodiscard]] virtual result<std::optional<lock>> accept() = 0;
     [[nodiscard]] virtual result<std::optional<lock>> accept(const std::string& session) = 0;
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] virtual fault begin_step() { return {}; }
     /// For a step that is in the state already.
     [[nodiscard]] virtual fault commit_step() { return {}; }
-    /// Rolls back what was begun, if anything was.
+    /// Rolls back the step that was begun, if any.
     virtual void drop_step() {}
 };
 

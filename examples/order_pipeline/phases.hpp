@@ -15,8 +15,8 @@ namespace order_pipeline {
 
 enum class phase : std::uint8_t {
     asleep,   ///< It has no session.
-    between,  ///< It has one, and no message.
-    at_work,  ///< A message is in its hands, and not settled.
+    between,  ///< It has a session and no message.
+    at_work,  ///< It has a message that is not settled.
 };
 
 using worker_place = support::worker_place<phase>;

@@ -23,7 +23,7 @@ constexpr double margin = 28;
 constexpr std::size_t most_notes = 20;
 constexpr std::size_t longest_note = 150;  // in bytes
 constexpr double note_size = 12;
-constexpr double note_byte = 0.61 * note_size;  // as wide as a character, or wider than its part
+constexpr double note_byte = 0.61 * note_size;  // an upper bound of the width of a byte
 
 const char* colour_of(mark m)
 {
@@ -49,7 +49,7 @@ const char* meaning_of(mark m)
     return "?";
 }
 
-/// Cut between characters where it is long.
+/// The line of a job; a long one is cut between characters.
 std::string note_of(const row& r)
 {
     std::string line = line_of(r);
@@ -75,7 +75,7 @@ std::string sums_of(const dashboard& b)
 
 std::string picture(const dashboard& b)
 {
-    // A job is a strip, longer ones go on in the next line; strips stand in columns.
+    // A job is a strip, which continues in the next line if it is long. Strips are in columns.
     constexpr std::size_t widest = 60;
     std::size_t longest = 1;
     for (const row& r : b) longest = std::max(longest, std::min(r.marks.size(), widest));

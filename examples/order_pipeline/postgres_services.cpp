@@ -3,7 +3,7 @@
 // The queue, the dead letters and the tables of the shop in one database of PostgreSQL.
 //
 // The effect of a step and the state of its session are one transaction. So no step takes effect
-// twice, which `read_postgres` lets the check demand.
+// twice; `read_postgres` sets this requirement for the check.
 
 #include <chrono>
 #include <exception>
@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::string_view own_server = "postgres:";
 
-/// A worker that hangs is rare, and must not lose its session because the disk is slow.
+/// A long lock, as hanging workers are rare, and a slow disk must not cost a worker its session.
 constexpr engines::postgres_session_options options_of_queue{
     .lock = 10s,
     .deliveries = queue_options.deliveries,

@@ -30,7 +30,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using letter_list = std::vector<waybill::pipeline_dead_letter>;
 
-/// What a session remembers; nothing where it has no state, or somebody has it in hand.
+/// The state of a session; empty if it has none, or if a worker holds the session.
 std::string state_of(shop_services& w, const std::string& session)
 {
     const auto lock = w.queue.accept(session);
@@ -40,7 +40,7 @@ std::string state_of(shop_services& w, const std::string& session)
     return bytes ? bytes->value_or("") : std::string();
 }
 
-/// The letter of a message that the broker has parked itself.
+/// The dead letter for a message that the broker has dead-lettered.
 waybill::pipeline_dead_letter letter_of(shop_services& w, const engines::session_message& m)
 {
     const auto codec = order_codec();
@@ -55,8 +55,8 @@ waybill::pipeline_dead_letter letter_of(shop_services& w, const engines::session
                                    wall(), {.mode = policy_of(m.session).mode});
 }
 
-/// What the broker has parked itself becomes letters like the others. One that cannot be written
-/// stays there.
+/// Turns the broker's dead letters into letters of the pipeline. One that cannot be written stays
+/// in the broker.
 void drain(shop_services& w)
 {
     std::set<std::uint64_t> seen;
@@ -88,7 +88,7 @@ void drain(shop_services& w)
     }
 }
 
-/// The letters as they would be then, and nothing is changed.
+/// Adds the letters that `drain` would write, without any change.
 void drain_into(letter_list& all, shop_services& w)
 {
     std::uint64_t after = 0;
@@ -142,7 +142,7 @@ waybill::fault_kind mark_sent(shop_services& w, const waybill::redrive_plan& pla
     return w.letters.mark(marked).kind;
 }
 
-/// All that is held back, and of what is sent so many.
+/// Prints all skipped letters, and at most `most` of those that are sent.
 void say_plan(const waybill::redrive_plan& plan, const letter_list& all, std::size_t most)
 {
     std::size_t sent = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// returning: brings parked steps back, whole sessions at a time.
+// returning: redrives dead-lettered steps, whole sessions at a time.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_RETURNING_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_RETURNING_HPP
@@ -18,9 +18,8 @@ struct returned {
     std::uint64_t batches = 0;
 };
 
-/// Drains the broker's own dead letters, makes a plan of all letters, says what it is, and sends
-/// them, unless that was all that was asked for. Killed anywhere, it goes on when it is called
-/// again.
+/// Drains the broker's own dead letters, plans the redrive of all letters, prints the plan, and
+/// sends them unless this is a dry run. After a kill at any point, the next call continues.
 [[nodiscard]] returned bring_back(shop_services& w, const options& o);
 
 }  // namespace order_pipeline

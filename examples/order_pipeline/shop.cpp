@@ -19,8 +19,8 @@ namespace {
 using nlohmann::json;
 using fields = std::map<std::string, std::string, std::less<>>;
 
-/// What a template may name: the texts in the payload, and the two parts of a version. One that has
-/// never been revised has no revision, and that is what the template has forgotten.
+/// The fields for a template: the texts of the payload, and the two parts of a version. Some
+/// versions have no revision, which the broken template requires.
 fields fields_of(const json& payload)
 {
     fields f;
@@ -34,7 +34,7 @@ fields fields_of(const json& payload)
     return f;
 }
 
-/// The text with a field in the place of each {name}.
+/// Replaces each {name} in the template by the field of this name.
 waybill::fault fill_in(const std::string& path, std::string_view what, const fields& known,
                        std::string& to)
 {
@@ -61,7 +61,7 @@ waybill::fault fill_in(const std::string& path, std::string_view what, const fie
     return {};
 }
 
-/// All bytes in all directories, which is what is paid for.
+/// The total of an order: all bytes in all directories.
 std::uint64_t total_of(const json& payload)
 {
     std::uint64_t total = 0;
@@ -88,7 +88,7 @@ void write_templates(const shop_services& w, bool repaired)
 {
     const auto write = [&](const std::string& path, std::string_view text) {
         if (!repaired && std::filesystem::exists(path)) return;
-        // A worker never sees half of one.
+        // By rename, so that a worker never reads an incomplete template.
         support::write_file("template", path + ".new", text);
         std::filesystem::rename(path + ".new", path);
     };
@@ -117,7 +117,7 @@ waybill::fault shop::run(const task& t, order_state& s)
             note(t, std::to_string(s.total));
             return {};
         case 3:
-            // At every tenth order the bank has to be asked twice.
+            // The payment of every tenth order needs two tries.
             if (t.job.ends_with('7') && t.tries == 1) return waybill::transient("the bank is busy");
             s.payment = fmt::format("paid by {}", known["package"]);
             note(t, s.payment);

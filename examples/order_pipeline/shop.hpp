@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// shop: what the steps of an order do, and the import of a product.
+// shop: the work of the steps of an order, and of the import of a product.
 //
-// A step leaves one row, whose key is that of the job and the step: so it takes effect once, in
-// whatever session and however often it runs, which is counted.
+// The effect of a step is one row with the key of job and step. So it takes effect once, in any
+// session and after any number of runs. Runs are counted.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_HPP
@@ -21,7 +21,7 @@ namespace order_pipeline {
 
 inline constexpr std::uint64_t steps_of_an_order = 5;  ///< Number, total, payment, receipt, mail.
 
-/// What a session remembers from step to step.
+/// The state of a session between its steps.
 struct order_state {
     std::uint64_t total = 0;
     std::string payment{};
@@ -29,10 +29,10 @@ struct order_state {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order_state, total, payment, receipt)
 
-/// A step as it is to be run.
+/// A step to run.
 struct task {
-    std::string job{};      ///< As it was called at first.
-    std::string session{};  ///< In which it runs.
+    std::string job{};      ///< Its first name.
+    std::string session{};  ///< The session in which it runs.
     std::uint64_t step = 1;
     std::uint64_t tries = 1;
     std::string_view body{};
@@ -50,7 +50,7 @@ private:
     shop_services& services_;
 };
 
-/// Writes the templates: the broken ones where there are none, or those that are right.
+/// Writes the correct templates if `repaired`; otherwise the broken ones, if there are none.
 void write_templates(const shop_services& w, bool repaired);
 
 }  // namespace order_pipeline

@@ -6,7 +6,7 @@
 //                  letters of steps, and the expected effects of each job (sqlite_services.cpp)
 //     PostgreSQL   one database has all of it (postgres_services.cpp)
 //
-// Jobs are called "order-17" and "import-3"; redriven, "order-17~1". The name says what a job is.
+// The names of jobs are "order-17" and "import-3"; redriven, "order-17~1". The name has the kind.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_SERVICES_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_SERVICES_HPP
@@ -31,14 +31,14 @@ using namespace std::chrono_literals;
 inline constexpr engines::session_options queue_options{
     .lock = 500ms, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
 
-/// What lies in a folder.
+/// The program's files in a folder.
 inline constexpr std::string_view own_files[] = {
     "queue.sqlite",      "queue.sqlite-wal",      "queue.sqlite-shm", "shop.sqlite",
     "shop.sqlite-wal",   "shop.sqlite-shm",       "receipt.txt",      "receipt.txt.new",
     "label.txt",         "label.txt.new",         "phases",           "lock",
     "input.fingerprint", "input.fingerprint.new", "sessions",         "sessions.new"};
 
-/// A database, as long as it is needed, and all that is in it.
+/// The open database, and the parts in it.
 struct databases {
     std::shared_ptr<void> connections{};
     std::unique_ptr<order_queue> queue{};
@@ -74,8 +74,8 @@ public:
     order_queue& queue;
     letter_table& letters;
     shop_tables& tables;
-    std::string receipt;  ///< The template of all receipts,
-    std::string label;    ///< and that of the products' labels.
+    std::string receipt;  ///< The template of receipts.
+    std::string label;    ///< The template of the products' labels.
     std::string phases;
 };
 

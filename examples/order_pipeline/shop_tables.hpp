@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// shop_tables: the jobs, with what is expected of them, and the effects of their steps.
+// shop_tables: the jobs, with their expected effects, and the effects of their steps.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_TABLES_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_TABLES_HPP
@@ -38,8 +38,8 @@ public:
     shop_tables& operator=(const shop_tables&) = delete;
     virtual ~shop_tables() = default;
 
-    /// All or none. How many of them were known already. Throws `another_job` if one of the same
-    /// name was different.
+    /// Adds all jobs or none. Returns the number of known jobs. Throws `another_job` if a job with
+    /// the same name was different.
     [[nodiscard]] virtual std::uint64_t add(const std::vector<job_row>& jobs) = 0;
     /// In the order in which they were added.
     [[nodiscard]] virtual std::vector<job_row> jobs() = 0;
@@ -55,7 +55,7 @@ public:
     virtual void set_letters_at(const std::string&) {}
 };
 
-/// `is_import` of the job. `place` is what another input needs.
+/// `import` is true for an import. `place` is the option that another input needs.
 [[nodiscard]] inline support::complaint another_job(const std::string& job, bool import,
                                                     std::string_view place = "--db")
 {

@@ -136,7 +136,7 @@ audit_rows read_sqlite(const options& o)
         all.effects.push_back({effects.bytes(0), effects.size(1), effects.size(2), effects.size(3),
                                effects.bytes(4), effects.bytes(5)});
     }
-    // A folder with its letters elsewhere has none here, and need not have the table.
+    // A folder whose letters are in an Azure table may lack this table.
     if (engines::statement(shop, "SELECT 1 FROM sqlite_master WHERE name = 'step_letters'")
             .number()) {
         engines::statement letters(shop,

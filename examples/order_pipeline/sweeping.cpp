@@ -14,7 +14,7 @@ namespace order_pipeline {
 
 namespace {
 
-/// In real life these are days. Here it is known that no message is in the queue any more.
+/// In production these are days. Here the queue is known to be empty.
 constexpr waybill::sweep_policy policy{
     .messages_live = 1ms, .keep_failed = 1ms, .stuck_after = 1ms};
 static_assert(!validate(policy));
@@ -27,7 +27,7 @@ waybill::sweep_item::swept_state read(shop_services& w, const engines::session_l
     return {l.session, s.outcome, s.progress, {}};
 }
 
-/// Under its lock; whoever was killed may still have it for a moment.
+/// Accepts a session. A killed worker may have its lock for a moment.
 engines::session_lock accept(shop_services& w, const std::string& session)
 {
     for (int tries = 0; tries != 1'000; ++tries) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// sweeping: removes the states of sessions that are over, where nobody was left to do it.
+// sweeping: removes the states that killed workers have left in finished sessions.
 //
-// Every system with a pipeline needs it. A worker that ends after it has completed the last message
-// of a session, and before it clears the state, leaves that state: no message comes any more.
+// Every system with a pipeline needs it. If a worker ends after it has completed the last message
+// of a session and before it clears the state, the state stays: no further message arrives.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SWEEPING_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_SWEEPING_HPP
@@ -14,7 +14,7 @@
 
 namespace order_pipeline {
 
-/// How many there were. Requires: nothing is in the queue, and nobody sends.
+/// Returns the number of removed states. Requires: the queue is empty, and no process sends.
 [[nodiscard]] std::uint64_t sweep(shop_services& w);
 
 }  // namespace order_pipeline

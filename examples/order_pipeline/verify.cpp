@@ -28,14 +28,14 @@ bool is_whole(const letter& l)
     return l.body.size() == l.size && waybill::crc32c(l.body) == l.checksum;
 }
 
-/// All that there is about one job.
+/// All rows of one job.
 struct case_file {
     std::uint64_t total = 0;
     std::uint64_t checksum = 0;
     std::map<std::uint64_t, effect> done{};  // by step
     std::map<std::uint64_t, letter> parked{};
 
-    /// Null where it was not done.
+    /// Null if the step was not done.
     const std::string* what(std::uint64_t step) const
     {
         const auto found = done.find(step);
@@ -45,14 +45,14 @@ struct case_file {
 
 bool is_order(std::string_view job) { return job.starts_with("order-"); }
 
-/// The job's own, or "order-3~1".
+/// True for the job's name and for those of its redrives, "order-3~1".
 bool is_session_of(const std::string& job, std::string_view session)
 {
     if (session == job) return true;
     return session.starts_with(job + "~") && support::number_in(session.substr(job.size() + 1));
 }
 
-/// It names this job, and not one whose number begins alike.
+/// True if the text contains this job, and not only one with a longer number.
 bool tells_of(const std::string& text, const std::string& job)
 {
     const std::size_t at = text.find(job);
@@ -142,7 +142,7 @@ private:
             if (!done && !dead) complain(at(job, step) + " is lost");
             if (!dead) continue;
             const letter& l = parked->second;
-            // Of a step that ended its process each time nobody knows whether it took effect.
+            // If a step ended its process at each run, its effect is unknown.
             const bool unsure = l.reason == "ended_process";
             if (done && !unsure) complain(at(job, step) + " is both done and dead-lettered");
             if (l.text.empty()) complain(at(job, step) + " is dead-lettered without a reason");
@@ -169,7 +169,7 @@ private:
         }
     }
 
-    /// What is done was done one after the other, and what is parked is all of the rest.
+    /// Steps were done in order, and all steps from the failed one on are dead-lettered.
     void in_order(const std::string& job, const case_file& c)
     {
         std::uint64_t last = 0;
@@ -197,7 +197,7 @@ private:
         }
     }
 
-    /// Each step had what those before it have found out, also in another session.
+    /// Each step had the results of earlier steps, also after a redrive.
     void papers(const std::string& job, const case_file& c)
     {
         const std::string* const number = c.what(1);

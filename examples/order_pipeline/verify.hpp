@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// verify: what is in the tables, by somebody who believes nobody.
+// verify: checks the tables, independent of the workers.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_VERIFY_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_VERIFY_HPP
@@ -14,13 +14,14 @@
 namespace order_pipeline {
 
 struct findings {
-    std::uint64_t repeated = 0;         ///< So many runs of steps were not the first one.
-    std::vector<std::string> wrong{};   ///< All that must not be, in words.
+    std::uint64_t repeated = 0;         ///< Runs of steps after the first one.
+    std::vector<std::string> wrong{};   ///< All violations, one text each.
 };
 
-/// Reads the tables anew, with SQL of its own. Each order is complete in the order of its steps, or
-/// stopped with all steps from there on parked, each with its reason. Of an import each step is
-/// done or parked. Nothing is left elsewhere. In PostgreSQL no step has run twice to its end.
+/// Reads the tables again, with its own SQL. Each order is complete in the order of its steps; or
+/// all steps from the failed one on are dead-lettered, each with its reason. Each step of an import
+/// is done or dead-lettered. The queue and the states are empty. In PostgreSQL each step has run to
+/// its end at most once.
 [[nodiscard]] findings verify(const options& o);
 
 }  // namespace order_pipeline

@@ -30,7 +30,7 @@ using message = engines::session_message;
 
 volatile std::sig_atomic_t terminated = 0;
 
-/// What a worker has in hand while it has a session.
+/// A worker's session, from its acceptance to its end.
 class holding {
 public:
     holding(shop_services& w, shop& s, worker_place& p, const engines::session_lock& l)
@@ -40,14 +40,14 @@ public:
     holding(const holding&) = delete;
     holding& operator=(const holding&) = delete;
 
-    /// The next message of the session, from its receipt to what becomes of it. False at the end.
+    /// Receives and settles the next message of the session. Returns false at the end.
     bool next()
     {
         step_ = lock_.session + ": ";
         const auto received = services_.queue.receive(lock_);
         if (!received) put_off(received.error());
         if (!received || !*received) return false;
-        // One more death, and a step of its own accord could be a dead letter.
+        // Near the delivery limit no kill is allowed: two more would dead-letter the step.
         const bool spared = (*received)->deliveries + 2 > queue_options.deliveries;
         place_.at = spared ? phase::between : phase::at_work;
         const message& m = **received;
@@ -105,7 +105,7 @@ private:
         waybill::fault clear() { return of.services_.queue.set_state(of.lock_, {}); }
     };
 
-    /// The step. Its effect is committed with the state, if the queue can do that.
+    /// Runs the step. Its effect is committed with the state, if the queue supports this.
     waybill::fault run(const task& t)
     {
         waybill::fault f = services_.queue.begin_step();
@@ -116,7 +116,7 @@ private:
         return f;
     }
 
-    /// A letter that is refused for good ends the run, and its step stays where it is.
+    /// Writes a dead letter. A permanent fault ends the run, and the step stays in the queue.
     waybill::fault park(const waybill::pipeline_dead_letter& l)
     {
         services_.queue.drop_step();
@@ -125,7 +125,7 @@ private:
         return f;
     }
 
-    /// A fault that whoever waits may want to know.
+    /// Reports a fault to the main process, and returns it.
     waybill::fault logged(waybill::fault f)
     {
         const bool ours = f.kind != waybill::fault_kind::ownership_lost;
@@ -133,7 +133,7 @@ private:
         return f;
     }
 
-    /// Other sessions are not to wait for one whose messages cannot be received.
+    /// Pauses a session whose messages cannot be received, so that other sessions continue.
     void put_off(const waybill::fault& why)
     {
         logged(why);
@@ -166,7 +166,7 @@ private:
     waybill::state_codec<order_state> codec_ = order_codec();
     kept_by_queue kept_{*this};
     waybill::session_state<waybill::state_codec<order_state>, kept_by_queue> state_{codec_, kept_};
-    std::string step_{};  ///< What is in hand, for what is told.
+    std::string step_{};  ///< The current step, for reports.
     waybill::duration pause_{};
     clock::time_point renewed_ = clock::now();
     std::function<waybill::fault(const task&, order_state&)> run_ = waybill::catching(

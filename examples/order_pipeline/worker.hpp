@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// worker: takes sessions from the queue, and brings each as far as it comes.
+// worker: accepts sessions from the queue, and processes each until its end or failure.
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_WORKER_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_WORKER_HPP
@@ -9,7 +9,7 @@
 
 namespace order_pipeline {
 
-/// Until it is told to end by SIGTERM.
+/// Works until SIGTERM.
 void work(const options& o);
 
 }  // namespace order_pipeline

@@ -35,7 +35,7 @@ pid_t start(const options& o, std::uint64_t number)
     return support::start_process(std::move(words));
 }
 
-/// By somebody else, who may do so: there is no more memory, or he has had enough of this one.
+/// Whether the worker was ended from outside, for example by the system for lack of memory.
 bool ended_from_outside(int status)
 {
     if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
@@ -64,8 +64,8 @@ public:
         }
     }
 
-    /// One that has a step in hand, if one is found: asleep nobody can lose anything. What a worker
-    /// is about is looked at while it stands still.
+    /// Kills a random worker that has a message, if one is found: others have nothing to lose. Each
+    /// worker is stopped while its phase is read.
     void kill_one(std::mt19937_64& dice)
     {
         std::uniform_int_distribution<std::size_t> any(0, workers_.size() - 1);
@@ -86,7 +86,7 @@ public:
         }
     }
 
-    /// Takes note of who is gone, and starts another one.
+    /// Counts the workers that have ended, and starts others.
     void look(casualties& c)
     {
         for (std::size_t n = 0; n != workers_.size(); ++n) {
@@ -101,7 +101,7 @@ public:
         }
     }
 
-    /// What a worker has run into since `forget`. Throws it if that is the end.
+    /// The last fault of a worker since `forget`. Throws if the fault is permanent.
     [[nodiscard]] std::string reported()
     {
         std::string last;
@@ -121,7 +121,7 @@ public:
         for (std::size_t n = 0; n != workers_.size(); ++n) phases_.of(n).size = 0;
     }
 
-    /// Asks all to end, and waits for it.
+    /// Asks all workers to end, and waits for that.
     void dismiss()
     {
         for (const worker& w : workers_) kill(w.pid, SIGTERM);
@@ -136,7 +136,7 @@ public:
     }
 
 private:
-    /// Starts another one in its place, unless it has given up by itself.
+    /// Starts another worker instead, unless the worker has failed on its own.
     void replace(std::size_t n, int status)
     {
         worker& w = workers_[n];
@@ -153,7 +153,7 @@ private:
 
     struct worker {
         pid_t pid = -1;
-        bool killed = false;  // by us, and not yet seen to be gone
+        bool killed = false;  // by this program; its end was not observed yet
     };
 
     const options& o_;
@@ -183,7 +183,7 @@ casualties work_off(shop_services& w, const options& o, sessions_server& server,
     std::mt19937_64 dice(o.seed);
     std::uniform_int_distribution<int> pause(1'000, 20'000);
     auto next_kill = begun + 20ms;
-    // The lock of a step has to run out after each death, so none dies so often that it is parked.
+    // After each kill the session's lock must expire, so no step reaches its delivery limit.
     const auto last_kill = begun + 6 * queue_options.lock;
     support::standstill nothing;
     for (std::uint64_t left = w.queue.depth(); left != 0; left = w.queue.depth()) {

@@ -16,17 +16,17 @@
 namespace order_pipeline {
 
 struct casualties {
-    std::uint64_t kills = 0;    ///< With -9,
-    std::uint64_t at_work = 0;  ///< so many of them with a message in hand.
-    std::uint64_t swept = 0;    ///< States that nobody was left to clear.
+    std::uint64_t kills = 0;    ///< Kills with -9.
+    std::uint64_t at_work = 0;  ///< Kills of workers with a message.
+    std::uint64_t swept = 0;    ///< States of killed workers that were removed.
     double seconds = 0;
 };
 
-/// Is called now and then, and where nothing has moved for some seconds with the reason.
+/// Called regularly. After a standstill of some seconds, with its reason.
 using look_at = std::function<void(const std::string& why)>;
 
-/// Returns when the queue is empty and all workers have ended. One that somebody else has ended is
-/// replaced. Throws what the workers have run into where nothing moves any more.
+/// Returns when the queue is empty and all workers have ended. A worker that was ended from outside
+/// is replaced. Throws the last fault of the workers if there is no progress.
 [[nodiscard]] casualties work_off(shop_services& w, const options& o, sessions_server& server,
                                   const look_at& look);
 
