@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// check: whether it went as it should. It takes nobody's word where it can look for itself.
+// check: verifies the results of a run, with the content of the queue if it can be read.
 
 #ifndef WAYBILL_EXAMPLES_SEND_BATCHES_CHECK_HPP
 #define WAYBILL_EXAMPLES_SEND_BATCHES_CHECK_HPP
@@ -15,15 +15,15 @@
 
 namespace send_batches {
 
-/// Batches, by one who knows every size: fill, and begin anew when full. What fits nowhere is left
-/// out.
+/// The number of batches with known sizes: each batch is filled before the next one begins. Lines
+/// that are too large are left out.
 [[nodiscard]] std::uint64_t fewest(const std::vector<trace>& lines, const destination& to,
                                    const waybill::batch_limits& l);
 
-/// Each line has come to exactly one end; of those behind a stop that is not asked.
+/// Checks that each line has exactly one outcome. Lines after a stop need none.
 void check_report(std::uint64_t lines, results& r);
 
-/// Reads the queue back and holds it against what was read from the input.
+/// Reads the queue back, and compares it with the lines of the input.
 void check_queue(const destination& to, const std::vector<trace>& lines, results& r);
 
 }  // namespace send_batches

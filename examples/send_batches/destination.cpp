@@ -57,7 +57,7 @@ address address_in(std::string_view to, std::string_view after, std::string_view
     return a;
 }
 
-/// The queue of the mailroom, in a file. Its manual is silent on what it takes.
+/// The queue of the mailroom, in a file. It reports no limits before the first batch.
 destination into_sqlite(const std::string& file, std::uint64_t limit)
 {
     static constexpr std::string_view header = "content-type: application/json";
@@ -107,8 +107,8 @@ destination into_sqlite(const std::string& file, std::uint64_t limit)
 
 using opener = destination (*)(const std::string& to, const address& a);
 
-/// One line a broker: how --to begins and goes on, its usual port, who speaks to it, what is
-/// missing where nobody does, and what it does not promise.
+/// A kind of broker: the scheme and the form of --to, the default port, the adapter, the missing
+/// package without an adapter, and a limitation of its guarantees.
 struct place {
     std::string_view begins{};
     std::string_view form{};
@@ -170,7 +170,7 @@ destination opened_amqp(const std::string& to, const address& a)
         at.user = a.host.substr(0, colon);
         if (colon != user) at.password = a.host.substr(colon + 1, user - colon - 1);
     }
-    // Whatever is shown, no password is.
+    // The name is shown, so it has no password.
     const std::string_view scheme = std::string_view(to).substr(0, to.find("://"));
     return into(fmt::format("{}://{}:{}/{}", scheme, at.host, at.port, a.name),
                 std::make_shared<engines::proton_amqp>(at, Style));

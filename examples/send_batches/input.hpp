@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// input: the lines of a file or a pipe, read once, and what is needed to check later what became of
-// them: 16 bytes a line, and 8 a blank one.
+// input: the lines of a file or a pipe, read once. For the check at the end it keeps 16 bytes for
+// each line, and 8 bytes for each blank line.
 
 #ifndef WAYBILL_EXAMPLES_SEND_BATCHES_INPUT_HPP
 #define WAYBILL_EXAMPLES_SEND_BATCHES_INPUT_HPP
@@ -20,14 +20,14 @@ namespace send_batches {
 
 using support::checksum;
 
-/// What is kept of each line.
+/// The data that is kept of each line.
 struct trace {
     std::uint64_t size = 0;
     std::uint64_t sum = 0;
 };
 
-/// Which line of the input an item is. Blank lines are no items, but they count: a user looks for a
-/// line by its number.
+/// Converts the number of an item to the number of its line. Blank lines are counted as lines, but
+/// they are no items.
 class line_numbers {
 public:
     void blank_after(std::uint64_t items) { blanks_.push_back(items); }
@@ -40,10 +40,10 @@ public:
     [[nodiscard]] std::uint64_t blank() const noexcept { return blanks_.size(); }
 
 private:
-    std::vector<std::uint64_t> blanks_{};  // the items before each
+    std::vector<std::uint64_t> blanks_{};  // for each blank line, the number of items before it
 };
 
-/// A range that can be walked once. Blank lines are no items of it.
+/// A single-pass range of lines, without blank ones.
 class lines {
 public:
     explicit lines(std::istream& in) : in_(in) {}
@@ -78,13 +78,13 @@ public:
     }
     [[nodiscard]] std::default_sentinel_t end() const { return {}; }
 
-    /// Whether there are no more.
+    /// True if there are no more lines.
     [[nodiscard]] bool over() const noexcept { return over_; }
     /// The lines that have been read so far.
     [[nodiscard]] const std::vector<trace>& read() const noexcept { return read_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
     [[nodiscard]] const line_numbers& numbers() const noexcept { return numbers_; }
-    /// Reading ended before the end of the input.
+    /// True if a read error has ended the input.
     [[nodiscard]] bool broken() const { return in_.bad(); }
 
 private:

@@ -21,10 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// It is written here first: whoever is interrupted then, or has no room, still has what he had.
+/// The new content is written to this file first. After an interruption the old file is unchanged.
 std::string beside(const std::string& file) { return file + ".new"; }
 
-/// The file itself, where this is a link to it.
+/// The target of a symbolic link, or the file itself.
 std::string itself(const std::string& file)
 {
     std::error_code e;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// known: what is known of a broker before anything is sent, and the file that keeps it for the next
-// run.
+// known: the calibration of a broker before the first batch, and its file for the next run.
 
 #ifndef WAYBILL_EXAMPLES_SEND_BATCHES_KNOWN_HPP
 #define WAYBILL_EXAMPLES_SEND_BATCHES_KNOWN_HPP
@@ -14,23 +13,23 @@
 
 namespace send_batches {
 
-/// Throws a complaint if --calibration cannot be written at the end, or is a file that must stay as
-/// it is.
+/// Throws a complaint if --calibration cannot be written at the end, or is a file that must not be
+/// changed.
 void expect_known(const options& o, const std::string& input);
 
-/// What an earlier run has learnt, or nothing. Throws a complaint if that cannot be read.
+/// The calibration of an earlier run, or an empty one. Throws a complaint if it cannot be read.
 [[nodiscard]] waybill::calibration known_from(const std::string& file);
 
-/// The same for a destination with these limits. Where nobody has told one, and none was learnt, it
-/// is a guess; that is noted as no documented limit, so that it is never taken for one.
+/// The same for a destination with these limits. Without a reported and a learnt limit, the limit
+/// is a guess. It is marked as undocumented, so that it is never used as a real limit.
 [[nodiscard]] waybill::calibration or_guess(const waybill::calibration& known,
                                             const waybill::batch_limits& limits);
 
-/// Whether its limit is that guess still, or what a broker has told and happens to be the same.
+/// Whether its limit equals that guess. A broker may have reported the same number.
 [[nodiscard]] bool is_guess(const waybill::calibration& c);
 
-/// Writes the file, if there is one to be written. Throws a complaint if that fails; what was there
-/// is there then.
+/// Writes the file, if its name is not empty. Throws a complaint if that fails; the old file then
+/// stays unchanged.
 void keep(const std::string& file, const waybill::calibration& learnt);
 
 }  // namespace send_batches

@@ -8,8 +8,8 @@
 //     codes -> outcomes             ../engines/*.hpp a table at the head of each
 //     bars, totals, JSON            report.cpp
 //
-// Without arguments: sends the recording of the mailroom to an SQLite queue with an unknown limit and
-// unknown headers. The sender guesses, is refused and learns. At the end the queue is read back.
+// Without arguments: sends the recording of the mailroom to an SQLite queue with an unknown limit
+// and unknown headers. The sender learns both from refusals. At the end the queue is read back.
 
 #include <cstdio>
 #include <exception>
@@ -33,7 +33,7 @@ namespace {
 
 using namespace send_batches;
 
-/// What cannot be written, or must not be, is noticed before anything is sent.
+/// Checks all output files before the first batch.
 void expect_files(const options& o)
 {
     // The standard input may be a file, too.

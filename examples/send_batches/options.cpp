@@ -10,7 +10,7 @@
 #include "../support/program.hpp"
 #include "destination.hpp"
 
-// CMake says where the recording is; by hand it is looked for where one stands.
+// The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_MAILROOM_RECORDING
 #define WAYBILL_MAILROOM_RECORDING "recording.ndjson"
 #endif
@@ -50,7 +50,7 @@ ending wrong(std::string text)
     return {2, std::move(text) + "\nsend_batches --help tells what there is."};
 }
 
-/// Sets an option that takes a value; what is wrong with it, if anything.
+/// Sets an option that takes a value; returns the error, if any.
 std::optional<ending> set(options& o, std::string_view name, const std::string& value)
 {
     if (name == "--to") o.to = value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// options: what send_batches was asked to do.
+// options: the command line of send_batches.
 
 #ifndef WAYBILL_EXAMPLES_SEND_BATCHES_OPTIONS_HPP
 #define WAYBILL_EXAMPLES_SEND_BATCHES_OPTIONS_HPP
@@ -13,7 +13,7 @@
 namespace send_batches {
 
 struct options {
-    std::string to{};  ///< Empty: an SQLite queue of its own that is removed at the end.
+    std::string to{};  ///< Empty: a temporary SQLite queue.
     std::string input{};
     std::optional<std::uint64_t> limit{};
     std::optional<std::uint64_t> items{};
@@ -23,7 +23,7 @@ struct options {
     bool plain = false;
 };
 
-/// What ends the program at once.
+/// The exit code and text if the program is to end at once.
 struct ending {
     int code = 0;
     std::string text{};

@@ -27,7 +27,7 @@ constexpr std::size_t width = 40;
 using support::counted;
 using support::grouped;
 
-/// One line of a terminal, whatever a broker says.
+/// A text of a broker as one line of a terminal.
 std::string short_line(std::string_view text)
 {
     std::string s(waybill::utf8_prefix(text, 90));

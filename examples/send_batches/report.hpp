@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// report: what is shown on the way and at the end.
+// report: the progress of a run, and its summary.
 
 #ifndef WAYBILL_EXAMPLES_SEND_BATCHES_REPORT_HPP
 #define WAYBILL_EXAMPLES_SEND_BATCHES_REPORT_HPP
@@ -17,14 +17,14 @@ namespace send_batches {
 
 using support::say;
 
-/// A bar a batch, against the limit. When there have been many, only what is not as it should be;
-/// on a terminal a line at the bottom tells how far it is.
+/// A bar for each batch, relative to the limit. After the first batches, only batches that were not
+/// accepted are shown. On a terminal the last line shows the progress.
 class picture {
 public:
     picture(const options& o, std::uint64_t limit);
     picture(const picture&) = delete;
     picture& operator=(const picture&) = delete;
-    ~picture();  ///< Tells what was left out.
+    ~picture();  ///< Prints the number of batches without a bar.
 
     void show(const sent& s);
 
@@ -35,14 +35,14 @@ private:
     bool coloured_;
     bool moving_;
     std::uint64_t shown_ = 0;
-    std::uint64_t odd_ = 0;  // of these, not accepted
+    std::uint64_t odd_ = 0;  // batches that were shown and not accepted
     std::uint64_t left_out_ = 0;
     std::uint64_t items_ = 0;
 };
 
 void print(const options& o, const destination& to, const results& r);
 
-/// Writes `o.report`, if there is one to be written. Throws a complaint if that fails.
+/// Writes the file `o.report`, if set. Throws a complaint if that fails.
 void write_report(const options& o, const destination& to, const results& r);
 
 }  // namespace send_batches

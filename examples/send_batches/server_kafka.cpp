@@ -140,7 +140,7 @@ destination into_mock_kafka(const options& o)
                                   engines::kafka_sender::about(limit));
     d.limited = true;
     d.send = [mock, limit](std::span<const std::string_view> bodies, std::uint64_t attempt) {
-        // The mock cluster takes any size, unless its next response is set.
+        // The mock cluster accepts any size, unless its next response is set.
         constexpr std::int16_t produce = 0;
         if (engines::kafka_sender::batch_size(bodies) > limit)
             mock->cluster.refuse(produce, {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE});

@@ -24,7 +24,7 @@ waybill::send_policy policy_for(const options& o, const destination& to)
 {
     waybill::send_policy p{.limit = to.reported.limit};
     if (o.blind)
-        p.limit = {.items = to.reported.limit.items};  // which no refusal would tell
+        p.limit = {.items = to.reported.limit.items};  // no refusal contains this limit
     else
         p.exact_sizes = to.reported.sizes;
     if (o.blind && o.limit && !to.limited) p.limit.bytes = *o.limit;
@@ -35,7 +35,7 @@ waybill::send_policy policy_for(const options& o, const destination& to)
     return p;
 }
 
-/// Sends one batch after the other and tells of each.
+/// Sends one batch after the other, and reports each.
 class transmitter {
 public:
     transmitter(destination& to, results& r, const std::function<void(const sent&)>& show)
