@@ -31,7 +31,7 @@ struct message {
     std::string body;
 };
 
-/// Drops a message that it has, because a batch is repeated after a lost reply.
+/// Drops duplicates, because a batch is repeated after a lost reply.
 struct broker {
     std::mt19937_64 random{7};
     std::set<std::uint64_t> ids{};

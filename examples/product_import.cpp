@@ -17,7 +17,7 @@
 
 namespace {
 
-/// What an import remembers.
+/// The state of an import.
 struct tally {
     int products = 0;
 };

@@ -18,7 +18,7 @@ namespace {
 using step = waybill::pipeline::step;
 using waybill::fault;
 
-/// What an order remembers from step to step.
+/// The state of an order between its steps.
 struct order {
     std::string number, payment, receipt;
     int total = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// quickstart: a thousand payloads, cut into batches that Azure Service Bus (Standard) takes.
+// quickstart: a thousand payloads, cut into batches that Azure Service Bus (Standard) accepts.
 //! [quickstart]
 #include <iostream>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// dead_letter_table: orders stopped at step 4, because the template of the receipts was broken. Their
-// steps are in a table. After the repair everything that failed at the receipt comes back, in order.
+// dead_letter_table: orders stopped at step 4, because the template of the receipts was broken.
+// Their steps are in a table. After the repair all orders that failed there are redriven, in order.
 //
 //     dead_letter_table DB stop        three orders stop: two at the receipt, one at the payment
 //     dead_letter_table DB redrive     the orders that stopped at the receipt go back to the queue

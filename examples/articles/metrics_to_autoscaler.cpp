@@ -3,8 +3,8 @@
 // metrics_to_autoscaler: from messages with metrics to a service with the right size.
 //
 // A monitor sends the backlog of the service "orders", an autoscaler sends commands, and a platform
-// executes them and sends results. Here all three run in one program, for four seconds. They see
-// only the JSON messages of each other. The output has each change with its reasons.
+// executes them and sends results. Here all three run in one program, for four seconds. They share
+// only JSON messages. The output has each change with its reasons.
 
 #include <algorithm>
 #include <cstdint>
@@ -28,10 +28,10 @@ int main()
 {
     support::standard_environment env;
     autoscale_state state;
-    std::string commands, results;  // each delivers its last message again and again
+    std::string commands, results;  // each delivers its last message repeatedly
     std::uint64_t instances = 1, executed = 0, backlog = 0, rounds = 0;
 
-    // The monitor: 160 orders come in each of 40 rounds, and each instance takes 40 in a round.
+    // The monitor: 160 orders arrive in each of 40 rounds. Each instance handles 40 in a round.
     const auto measure = [&] {
         if (++rounds <= 40) backlog += 160;
         backlog -= std::min(backlog, 40 * instances);

@@ -7,7 +7,7 @@
 //     product_import shop.sqlite
 //
 // A product and the count of its list are committed in one transaction: each line takes effect
-// once, wherever the process ends.
+// once, also if the process is killed.
 
 #include <charconv>
 #include <iostream>

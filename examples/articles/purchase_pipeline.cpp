@@ -5,9 +5,9 @@
 //     purchase_pipeline shop.sqlite send Ada Grace "Babbage Ltd"     # five messages for each
 //     purchase_pipeline shop.sqlite                                  # runs them
 //
-// A failed step stops its order and no other. The effect of a step (a row in `effects`), and what
-// the order remembers, are committed in one transaction: each step takes effect once, wherever the
-// process ends.
+// A failed step stops its order and no other. The effect of a step (a row in `effects`) and the
+// state of the order are committed in one transaction. Each step takes effect once, also if the
+// process is killed.
 
 #include <iostream>
 #include <string>

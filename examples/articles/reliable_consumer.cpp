@@ -3,11 +3,11 @@
 // reliable_consumer: each event of a log becomes one invoice. Effects, dead letters and checkpoint
 // are in one transaction. After the fix the dead letters are handled again.
 //
-//     reliable_consumer DB consume      the handler does not know credit notes: negative totals fail
-//     reliable_consumer DB reprocess    it knows them now, and handles the dead letters
+//     reliable_consumer DB consume      the handler has no credit notes: negative totals fail
+//     reliable_consumer DB reprocess    it supports them now, and handles the dead letters
 //
-// The events are in the table `log` (sequence, total). Killed with -9 at any point, the same command
-// continues: tests/integration/articles_reliable_consumer.sh
+// The events are in the table `log` (sequence, total). Killed with -9 at any point, the same
+// command continues: tests/integration/articles_reliable_consumer.sh
 
 #include <cstdint>
 #include <iostream>

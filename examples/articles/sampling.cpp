@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// sampling: telemetry recorded only some events. How many were there, each day?
+// sampling: estimates the number of events on each day from sampled telemetry.
 //
 //     sampling < FILE           rows of Application Insights, one JSON object a line
 //     sampling NAME < FILE      only the rows with this name
 //
-// A row stands for itemCount events. Of a custom event with a count of its own it stands for
-// customMeasurements.count * itemCount. Rows without a duration count, too. The last 22 days are
-// printed, each with the same weekday of the week before.
+// A row represents itemCount events. A row of a custom event with its own count represents
+// customMeasurements.count * itemCount events. Rows without a duration count, too. The last 22 days
+// are printed, each with the same weekday of the week before.
 
 #include <algorithm>
 #include <cstdint>

@@ -31,7 +31,7 @@ using namespace std::chrono_literals;
 constexpr int partitions = 8;
 constexpr auto expiry = 1500ms;
 
-/// The connection of one thread, and what it works with.
+/// The connection of one thread, with its stores.
 struct connection {
     engines::database db;
     engines::sqlite_log log{db, partitions};
