@@ -261,7 +261,7 @@ void in_turns(benchmark::State& state, std::uint64_t batch)
 {
     const scratch hand_file;
     engines::database hand_db(hand_file.path());
-    const engines::sqlite_store tables(hand_db);  // makes them
+    const engines::sqlite_store tables(hand_db);  // creates the tables
     hand_db.exec(effects_table);
     raw loop(hand_db.handle());
     std::uint64_t reached = 0;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/leases: how fast a group of owners is balanced again after a change, and what it costs.
+// bench/leases: the time and the cost until a group of owners is balanced again after a change.
 //
-// Owners run in simulated time over one store in memory; handlers return at once. Three managers are
-// real code: the one of this version with a store that renews all leases at once, the same with a
-// store that has one call for each row, and the one of version 0.1. Three peers are models of their
-// rules, with the defaults of their libraries:
+// Owners run in simulated time over one store in memory; handlers return at once. Three managers
+// are real code: the one of this version with a store that renews all leases at once, the same with
+// a store that has one call for each row, and the one of version 0.1. Three peers are models of
+// their rules, with the defaults of their libraries:
 //
 //   KCL      a taker every 20.05 s that scans the table, takes expired leases up to the quota, or
-//            steals one; each lease is renewed every 3.3 s; expiry 10 s (maxLeasesToStealAtOneTime 1)
-//   Azure    "greedy": cycles of one list and one claim without a pause until the owner has its share;
-//            each ownership is renewed every 30 s; expiry 120 s (.NET 5.12)
+//            steals one (maxLeasesToStealAtOneTime 1); each lease is renewed every 3.3 s; expiry
+//            10 s
+//   Azure    "greedy": cycles of one list and one claim without a pause until the owner has its
+//            share; each ownership is renewed every 30 s; expiry 120 s (.NET 5.12)
 //   Kafka    cooperative-sticky: two rebalances, in each of which all members join and sync; a
 //            heartbeat every 3 s; session timeout 45 s. The broker is the coordinator
 //
-// "calls" and "rows" are those of all owners from the change until the group is balanced, "moves" are
-// partitions that changed their owner. The last two columns are those of a balanced group, for each
-// owner and interval; the CPU time is that of the state machine, without the store.
+// "calls" and "rows" are those of all owners from the change until the group is balanced, "moves"
+// are partitions that changed their owner. The last two columns are those of a balanced group, for
+// each owner and interval; the CPU time is that of the state machine, without the store.
 
 #include <algorithm>
 #include <chrono>

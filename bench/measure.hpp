@@ -10,8 +10,8 @@
 //
 // Time: the least CPU time of many short repetitions, which take turns in random order in one
 // process. Other work on the machine only adds time, so the least is the most reproducible figure.
-// The spread of the raw loop says how much was added: if its median is more than a quarter above its
-// least time, `noisy` is true, and no time should be printed.
+// The spread of the raw loop shows how much was added: if its median is more than a quarter above
+// its least time, `noisy` is true, and no time should be printed.
 //
 // Instructions: the program runs itself under callgrind, with each benchmark three times: once to
 // warm up, then with few and with more iterations. The difference of these two has no setup in it.
@@ -136,8 +136,8 @@ public:
             benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(n);
     }
 
-    /// Runs all benchmarks. `raw` is the benchmark whose spread shows the noise. Returns false if an
-    /// argument is unknown. Does not return in the process that counts instructions.
+    /// Runs all benchmarks. `raw` is the benchmark whose spread shows the noise. Returns false if
+    /// an argument is unknown. Does not return in the process that counts instructions.
     bool run(const std::string& raw)
     {
         std::vector<std::string> all{program_};
@@ -188,7 +188,7 @@ public:
     /// All names in the order of `add`.
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
-    /// Prints the spread of the raw loop, and says so if the machine is noisy.
+    /// Prints the spread of the raw loop, and reports a noisy machine.
     void print_spread() const
     {
         std::printf("\nThe median of the raw loop is %.0f %% above its least time.\n", spread_ * 100);
@@ -248,8 +248,8 @@ private:
         bool failed = false;
     };
 
-    /// Writes the instructions since the last benchmark into a file of callgrind. The first run of a
-    /// benchmark is left out: it initialises static variables.
+    /// Writes the instructions since the last benchmark into a file of callgrind. The first run of
+    /// a benchmark is left out: it initialises static variables.
     struct counting : benchmark::BenchmarkReporter {
         explicit counting(const std::map<std::string, double>& o) : operations(o) {}
         bool ReportContext(const Context&) override
@@ -269,8 +269,8 @@ private:
             }
             start();
         }
-        /// Starts with an orderly heap. Otherwise the next benchmark would join the small blocks that
-        /// the previous one has freed.
+        /// Starts with an orderly heap. Otherwise the next benchmark would join the small blocks
+        /// that the previous one has freed.
         static void start()
         {
             malloc_trim(0);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/packing: how many batches, over the lower bound, if the order does not matter?
+// bench/packing: the number of batches in any order, relative to the lower bound.
 //
-// Nothing is timed here, and each run prints the same. 20,000 items are packed in order (next fit,
-// which is what chunk_by does), with pack and 8 open bins, with pack and as many bins as it likes,
-// and by what needs all bins open or all items beforehand: first fit; first fit and best fit of the
-// sorted items (FFD, BFD). Beside ours stands first fit with 8 bins, which closes the fullest, too:
-// what is saved by going into the fullest bin instead of the first.
+// Nothing is timed, and each run prints the same. 20,000 items are packed in order (next fit, as
+// chunk_by does), with pack and 8 open bins, and with pack and any number of bins. The peers need
+// all bins open or all items in advance: first fit; first fit and best fit of the sorted items
+// (FFD, BFD). First fit with 8 bins also closes the fullest bin. It shows the gain of choosing the
+// fullest bin instead of the first.
 //
 // The lower bound is the sum of bytes over the bytes of a batch, or items over items of a batch.
-// The program fails if something is packed wrongly, or ours is not between next fit and the bound.
+// The program fails if an item is packed wrongly, or ours is not between next fit and the bound.
 
 #include <algorithm>
 #include <array>
@@ -35,11 +35,11 @@ std::uint64_t itself(const std::uint64_t& n)
     return n;
 }
 
-// Whole numbers are the same from every standard library; its distributions are not.
+// The generator returns the same numbers with every standard library; distributions do not.
 struct dice {
     std::mt19937_64 bits;
     std::uint64_t between(std::uint64_t a, std::uint64_t b) { return a + bits() % (b - a + 1); }
-    double normal()  // twelve even numbers, whose sum is nearly normal
+    double normal()  // the sum of twelve uniform numbers is nearly normal
     {
         double sum = -6;
         for (int i = 0; i != 12; ++i) sum += static_cast<double>(bits() >> 11) * 0x1p-53;
@@ -61,7 +61,8 @@ bool by_bytes(const bin& a, const bin& b)
     return a.bytes < b.bytes;
 }
 
-// First fit, or best fit; with no more than `most` bins open, of which the fullest is closed.
+// First fit, or best fit, with at most `most` open bins. If a further one is needed, the fullest
+// is closed.
 std::size_t fit(const sizes& all, const waybill::batch_limits& l, bool best, std::size_t most)
 {
     std::vector<bin> open;
@@ -81,7 +82,7 @@ std::size_t fit(const sizes& all, const waybill::batch_limits& l, bool best, std
             to = open.insert(open.end(), bin{});
         }
         to->bytes += own;
-        if (++to->items == l.items) {  // it is sent at once
+        if (++to->items == l.items) {  // a full batch is sent
             open.erase(to);
             ++closed;
         }
@@ -96,7 +97,7 @@ std::size_t next_fit(const sizes& all, const waybill::batch_limits& l)
     return n;
 }
 
-// 0 if anything is wrong with it.
+// The number of batches, or 0 if the result is wrong.
 std::size_t ours(const sizes& all, const waybill::batch_limits& l, std::uint64_t bins)
 {
     const waybill::packed_bins p = waybill::pack(all, l, itself, bins);
@@ -115,8 +116,8 @@ std::size_t ours(const sizes& all, const waybill::batch_limits& l, std::uint64_t
 struct row {
     const char* name;
     waybill::batch_limits l;
-    std::uint64_t lowest;   // even in between,
-    std::uint64_t highest;  // or lognormal around the lowest, if there is none
+    std::uint64_t lowest;   // uniform in [lowest, highest]
+    std::uint64_t highest;  // 0: lognormal with the median `lowest`
 };
 
 constexpr std::array<row, 6> rows{{

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/simulation: how many sends does a sender need that has to learn what the broker counts?
+// bench/simulation: the number of sends of a sender that has to learn the broker's sizes.
 //
 // Twelve scenarios (simulation/scenarios.hpp), our sender with every kind of evidence, and four
-// others beside it (simulation/peers.hpp), all before the same broker. No clock and no dice but
-// seeded ones, so a run prints the same table anywhere. The table has sends, accepted and refused,
-// over the fewest that are possible for one who knows all sizes.
+// peers (simulation/peers.hpp), all with the same broker. There is no clock, and random numbers are
+// seeded, so each run prints the same table. The table has the sends, accepted and refused, over
+// the minimum for known sizes.
 //
 //     simulation [--seeds N] [--scenario S3]... [--evidence N+A]... [--all] [--check] [--trace]
 //                [--json FILE] [--second]
 //
-//   --seeds N      so many seeds, from 1 on; 5 unless said
+//   --seeds N      N seeds, from 1 on; the default is 5
 //   --scenario Sx  only this one; can be given several times, as can the next
-//   --evidence X   only our sender with R, H, N, N+A, H+A, H+K, N+A+K or E; or `peers`, the others
+//   --evidence X   only our sender with R, H, N, N+A, H+A, H+K, N+A+K or E; or `peers`
 //   --all          also every scenario by itself, with its counts
-//   --check        only our sender, held against its targets; 1 where the median misses one
-//   --trace        also every send of ours, as it goes
-//   --json FILE    also there, with the figures of each seed
+//   --check        only our sender, compared with its targets; exit code 1 if a median misses one
+//   --trace        also prints each send of ours
+//   --json FILE    also writes FILE, with the figures of each seed
 //   --second       only the second set (simulation/second_scenarios.hpp), with its counts. Its
 //                  tables also follow those of the first set without --scenario and --evidence
 //
-// Evidence: R a refusal and no more, H the size of each message of a refused batch, N the batch's
-// size and the limit in a refusal, A the size of accepted batches, E exact sizes from the start; K
-// that the caller can tell the two kinds of message in S8 apart and makes a rough guess of how many
-// bytes more one has, as part of the size that he states. No other scenario has kinds.
-// The program ends with 1 where anything was lost, doubled without an unanswered send to excuse it,
-// settled wrongly or out of order, whoever sent it; such a row has a `!`.
+// Evidence: R a refusal only, H the size of each message of a refused batch, N the batch's size and
+// the limit in a refusal, A the size of accepted batches, E exact sizes from the start. K: the
+// caller distinguishes the two kinds of message in S8, and adds a rough guess of the difference to
+// the size of one kind. No other scenario has kinds.
+// The program ends with 1 if a message of any sender was lost, duplicated without an unknown
+// outcome, settled wrongly or out of order. Such a row has a `!`.
 
 #include <algorithm>
 #include <cstddef>
@@ -110,7 +110,7 @@ struct options {
     }
 };
 
-/// A sender for each destination, or one for all that is handed from call to call.
+/// A sender for each destination, or one shared by all destinations.
 tally run(const scenario& s, const contestant& c, bool shared, bool trace)
 {
     std::vector<broker> brokers;
@@ -130,7 +130,7 @@ tally run(const scenario& s, const contestant& c, bool shared, bool trace)
     return sum;
 }
 
-/// S8 with kinds told, by the guess of how much larger the one is.
+/// S8 with known kinds, for each guess of the difference of their sizes.
 std::vector<row> run_guesses(const options& o)
 {
     std::vector<row> rows;
@@ -210,7 +210,7 @@ int run_all(const options& o)
     return good ? 0 : 1;
 }
 
-/// False where the command line has something that nobody knows.
+/// Returns false if the command line has an unknown argument.
 bool read(int argc, char** argv, options& o)
 {
     for (int i = 1; i < argc; ++i) {

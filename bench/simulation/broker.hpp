@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// broker: takes batches or refuses them, and keeps the books on both sides.
+// broker: accepts or refuses batches, and records arrivals and reported outcomes.
 //
-// It counts true bytes. It also notes what the sender says has become of each message, and holds
-// the two against each other: what was lost, what came twice without an unanswered send to excuse
-// it, what came out of order.
+// It counts the actual bytes. It compares the arrivals of each message with the outcome that the
+// sender reports. So it finds lost messages, duplicates without an unknown outcome, and messages
+// out of order.
 
 #ifndef WAYBILL_BENCH_SIMULATION_BROKER_HPP
 #define WAYBILL_BENCH_SIMULATION_BROKER_HPP
@@ -41,23 +41,24 @@ enum class verdict : std::uint8_t { accepted, refused, unknown };
 
 struct answer {
     verdict how = verdict::accepted;
-    std::uint64_t actual = 0;  // the batch's true bytes
+    std::uint64_t actual = 0;  // the batch's actual bytes
     std::uint64_t limit = 0;
 };
 
-/// What came of one algorithm in one scenario.
+/// The counts of one algorithm in one scenario.
 struct tally {
-    // Sends, by how they were answered, and the fewest possible.
+    // Sends by their outcomes, and the minimum of sends.
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
     std::uint64_t unknown = 0;
     std::uint64_t optimum = 0;
     // Bytes of refused sends and of repeated ones.
     std::uint64_t bytes_again = 0;
-    // Messages: those that could have arrived and did not, or were not settled; those that arrived
-    // more than once; and those that arrived more often than unanswered sends excuse, in another
-    // batch than the unanswered one, or out of order, or were settled twice or for what they were
-    // not.
+    // Messages.
+    // lost: fits and has not arrived, or was not settled.
+    // twice: arrived more than once.
+    // wrong: arrived more often than its unknown outcomes allow, in another batch than the one with
+    // the unknown outcome, or out of order; or was settled twice or with the wrong outcome.
     std::uint64_t lost = 0;
     std::uint64_t twice = 0;
     std::uint64_t wrong = 0;
@@ -90,7 +91,7 @@ public:
 
     [[nodiscard]] const stream& messages() const { return to_; }
 
-    /// Whether a refusal here has numbers in it.
+    /// Whether a refusal of this broker contains numbers.
     [[nodiscard]] bool tells() const { return tells_; }
 
     /// One send.
@@ -129,7 +130,7 @@ public:
         return a;
     }
 
-    /// The sender is done with these: they have arrived, or cannot.
+    /// The sender reports the outcome of these messages: arrived, or refused.
     void settle(stretch s, bool arrived)
     {
         for (std::size_t i = s.first; i != s.first + s.count; ++i) {
@@ -140,7 +141,7 @@ public:
         }
     }
 
-    /// Closes the books.
+    /// Returns the final counts.
     [[nodiscard]] tally close()
     {
         for (std::size_t i = 0; i != books_.size(); ++i) {
@@ -159,7 +160,7 @@ private:
         bool settled = false;
     };
 
-    /// Whether it has been here before.
+    /// Records an arrival. Returns whether the message has arrived before.
     bool arrive(std::size_t i, bool unanswered)
     {
         page& p = books_[i];
@@ -177,13 +178,13 @@ private:
     double unknown_;
     splitmix64 dice_;
     std::vector<page> books_;
-    std::vector<stretch> unanswered_;  // the last batch, if it was
-    std::size_t next_ = 0;             // what arrives first from here on is in order
+    std::vector<stretch> unanswered_;  // the last batch, if its outcome was unknown
+    std::size_t next_ = 0;             // the next message in order
     tally tally_;
 };
 
-/// Something that sends, to one destination or to all. It sees bodies, and of sizes what its
-/// evidence lets it see.
+/// A sender, to one destination or to all. It sees bodies, and the sizes that its evidence
+/// contains.
 class algorithm {
 public:
     algorithm() = default;
@@ -191,7 +192,7 @@ public:
     algorithm& operator=(const algorithm&) = delete;
     virtual ~algorithm() = default;
 
-    /// Sends these, all of them, before it returns.
+    /// Sends the messages [first, last). Returns after the last of them has ended.
     virtual void call(broker& to, std::size_t first, std::size_t last) = 0;
 };
 

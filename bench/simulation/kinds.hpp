@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// kinds: what it is worth to tell kinds of message apart, which is what S8 is about.
+// kinds: the gain of distinguishing kinds of message, in scenario S8.
 //
-// One message in twenty there has a header of 3,000 bytes, the others one of 60, and their bodies
-// look alike. A caller who knows by sight which is which (it has tracing baggage, say) adds a rough
-// guess of the difference to the size that he states. The sender needs nothing new for that: the
-// line that it learns has a slope, and what makes stated sizes differ in S8 is the guess above all,
-// so the slope comes to be the truth over the guess. What bodies then have too much is made up for
-// by the intercept, but for their own scatter.
+// In S8 one message in twenty has a header of 3,000 bytes, the others have 60, and the bodies have
+// one distribution. A caller that recognises the kind (for example by tracing baggage) adds a rough
+// guess of the difference to the stated size. The sender needs no change: it learns a line, and in
+// S8 the stated sizes differ mainly by the guess. So the slope approaches the actual difference
+// over the guess. The intercept corrects the error in the mean size of bodies, but not their
+// variation.
 
 #ifndef WAYBILL_BENCH_SIMULATION_KINDS_HPP
 #define WAYBILL_BENCH_SIMULATION_KINDS_HPP
@@ -23,14 +23,14 @@
 
 namespace simulation {
 
-constexpr std::uint64_t rough_guess = 2'500;  // bytes, where 2,940 would be right
+constexpr std::uint64_t rough_guess = 2'500;  // bytes; the actual difference is 2,940
 inline constexpr std::uint64_t guesses[] = {1'000, 2'000, 2'500, 2'940, 4'000, 6'000};
 
-/// About the least that a sender can reach in S8 that knows the mean and the deviation of sizes and
-/// sees no kinds. It stays below the limit by `m`, is refused with the probability Q(m / spread),
-/// and needs 1 + Q sends then. What goes through with a first send is what is left of a mean of 1 -
-/// m. The batch after a refused one has the same as all have on the average, or is full if it was
-/// told the `sizes` of those messages: nobody has seen the messages of any other batch.
+/// The approximate minimum of sends in S8 for a sender that has the mean and the deviation of
+/// sizes, but no kinds. It stays below the limit by `m`, and is refused with probability Q(m /
+/// spread). Then it needs 1 + Q sends. The first sends carry a mean of 1 - m without the refused
+/// part. A batch after a refused one has the mean fill. If the `sizes` of the refused messages are
+/// reported, it is full: only these messages have known sizes.
 struct bound {
     double sends = 1e9;  // over the fewest
     double below = 0;    // m
@@ -56,7 +56,7 @@ inline bound least_without_kinds(bool sizes)
     return least;
 }
 
-/// The ratio by guess and evidence, and what can be reached without.
+/// Prints the ratio by guess and evidence, and the minimum without kinds.
 inline void print_guesses(const std::vector<row>& rows)
 {
     std::puts("\nS8, where the caller tells kinds apart: ratio, by the guess of what one has more");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ours: waybill::batch_sender before the simulated broker. All contact with the library is here.
+// ours: waybill::batch_sender with the simulated broker. Only this file uses the library.
 
 #ifndef WAYBILL_BENCH_SIMULATION_OURS_HPP
 #define WAYBILL_BENCH_SIMULATION_OURS_HPP
@@ -18,13 +18,13 @@
 
 namespace simulation {
 
-/// What a sender gets to see of the sizes that the broker counts.
+/// The sizes of the broker that a sender sees.
 struct evidence {
     bool headers = false;  // H: the whole size of each message of a refused batch
     bool numbers = false;  // N: the batch's size and the limit, in a refusal
     bool actual = false;   // A: the size of an accepted batch
     bool exact = false;    // E: all sizes from the start, and the limit
-    // K: the caller knows a kind of message by sight, and guesses that it has so many bytes more.
+    // K: the caller recognises a kind of message, and adds this guess of its further bytes.
     std::uint64_t kind = 0;
 };
 
@@ -37,7 +37,7 @@ public:
     {
         const stream& s = to.messages();
         const std::uint64_t limit = see_.exact ? s.limit_at(first) : full_limit;
-        // One who is handed from broker to broker goes on with what it has learnt elsewhere.
+        // A sender that is shared by several brokers keeps its calibration.
         if (!sender_ || &to != last_ || limit != sender_->policy().limit.bytes) {
             sender_ = started_with(limit);
             last_ = &to;
@@ -126,7 +126,7 @@ private:
 
     void settle(broker& to, const waybill::batch_sender::report& x)
     {
-        // An item in doubt after all its tries has arrived, as each unanswered send does here.
+        // An item in doubt after all its tries has arrived, as each send with an unknown outcome.
         const bool arrived = x.outcome == waybill::item_outcome::accepted ||
                              x.outcome == waybill::item_outcome::in_doubt;
         to.settle({first_ + x.items.first, x.items.count}, arrived);

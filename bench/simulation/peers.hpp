@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// peers: how others would send the same, each as small and as honest as it can be written.
+// peers: other senders for the same messages, each as a small and fair implementation.
 //
-// None of them is its original. `article` is the algorithm of the blog post "Sending Large
-// Batches to Azure Service Bus" (2017), mended where it sends twice or does not end: it sends only
-// the chunk again that was refused, and a message that is refused alone is over. `recut` is the
-// same, but cuts the rest anew after each refusal. `halving` learns nothing. `ratio` estimates like
-// Kafka's producer, which knows what its batches come to once they are built, and splits as that
-// does: worse is taken at once, better by 0.005 a batch, 5 % are kept free, and a refusal begins
-// again at 1 or at what was seen, if that is more. A batch is split at the limit, and one that was
-// split already at half of its size.
+// None of them is the original code. `article` is the algorithm of the blog post "Sending Large
+// Batches to Azure Service Bus" (2017), without its duplicates and its endless recursion: it sends
+// only the refused chunk again, and ends with a message that is refused alone. `recut` is the same,
+// but cuts the rest again after each refusal. `halving` learns nothing. `ratio` estimates and
+// splits like Kafka's producer, which sees the size of each batch after it is built. A higher ratio
+// is adopted at once, a lower one in steps of 0.005 a batch, and 5 % of the limit stay free. A
+// refusal sets the ratio to the observed one, at least 1. A batch is split at the limit, and a part
+// of a batch at half of its size.
 
 #ifndef WAYBILL_BENCH_SIMULATION_PEERS_HPP
 #define WAYBILL_BENCH_SIMULATION_PEERS_HPP
@@ -24,8 +24,8 @@
 
 namespace simulation {
 
-/// Offers until there is an answer: the identical batch again. Settles what was accepted, and a
-/// message that is refused alone; false where a batch is to be cut smaller.
+/// Offers the identical batch until its outcome is known. Settles an accepted batch, and a message
+/// that is refused alone. Returns false if the batch must be smaller.
 inline bool delivered(broker& to, stretch s, answer& got)
 {
     do {
@@ -36,7 +36,7 @@ inline bool delivered(broker& to, stretch s, answer& got)
     return taken || s.count == 1;
 }
 
-/// The longest stretch from `first` on that costs no more than `budget`, of one message at least.
+/// The longest stretch from `first` on with a cost of at most `budget`, and at least one message.
 template <class Cost>
 stretch cut(std::size_t first, std::size_t last, double budget, const Cost& cost)
 {
@@ -50,8 +50,8 @@ stretch cut(std::size_t first, std::size_t last, double budget, const Cost& cost
     return s;
 }
 
-/// What the article learns from a refusal: the largest header in the batch if that is news, else
-/// that the limit must be less.
+/// The state of `article`. A refusal sets the header to the largest one in the batch; if that is
+/// not larger than before, it lowers the limit.
 class article_state {
 public:
     [[nodiscard]] stretch cut_from(const broker& to, std::size_t first, std::size_t last) const
@@ -194,7 +194,7 @@ private:
         }
         answer got;
         const bool over = delivered(to, s, got);
-        if (over && got.how == verdict::refused) return;  // a message too large teaches nothing
+        if (over && got.how == verdict::refused) return;  // a single message gives no estimate
         const double observed = static_cast<double>(got.actual) / bytes;
         if (over) return estimate_.accepted(observed);
         estimate_.refused(observed);
@@ -203,7 +203,7 @@ private:
         const std::size_t last = s.first + s.count;
         for (std::size_t at = s.first; at != last;) {
             stretch part = cut_to(to, at, last, target);
-            // Where the estimate does not make it smaller it is halved, or it would not end.
+            // If the estimate does not make it smaller, it is halved, so that the loop ends.
             if (part == s) part.count = s.count / 2;
             send(to, part, true);
             at += part.count;

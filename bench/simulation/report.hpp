@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// report: tables of what came of it, as text and as JSON. Several seeds give a median and a worst.
+// report: tables of the results, as text and as JSON. With several seeds: the median and the worst.
 
 #ifndef WAYBILL_BENCH_SIMULATION_REPORT_HPP
 #define WAYBILL_BENCH_SIMULATION_REPORT_HPP
@@ -67,7 +67,7 @@ struct row {
     std::string name;
     std::string sees;
     std::map<std::size_t, std::vector<tally>> by_scenario;
-    std::string note{};  // what else is to be known about it
+    std::string note{};  // a remark for the table
 
     [[nodiscard]] bool ran(std::size_t number) const { return by_scenario.count(number) != 0; }
 
@@ -107,7 +107,7 @@ struct row {
         return f;
     }
 
-    /// Whether nothing was lost, doubled without excuse, or settled wrongly.
+    /// True if no message was lost, duplicated without an unknown outcome, or settled wrongly.
     [[nodiscard]] bool sound() const
     {
         for (const auto& [number, seeds] : by_scenario) {
@@ -119,7 +119,7 @@ struct row {
     }
 };
 
-/// Four digits, or three behind the point.
+/// Four digits, or three after the point.
 inline std::string short_ratio(double r)
 {
     char text[32];
@@ -202,7 +202,7 @@ inline void print_details(const std::vector<row>& rows)
     }
 }
 
-/// What it costs that two destinations share what was learnt: S11, each by itself against both.
+/// The cost of one calibration for two destinations: S11, separate senders against a shared one.
 inline void print_shared(const std::vector<row>& own, const std::vector<row>& shared)
 {
     std::printf("\nS11, what was learnt is each destination's own, or shared by both\n");
@@ -232,7 +232,7 @@ public:
         if (file_) std::fclose(file_);
     }
 
-    /// False where it could not be written.
+    /// Returns false if the file could not be written.
     [[nodiscard]] bool write(const std::vector<row>& own, const std::vector<row>& shared,
                              const std::vector<row>& guessed)
     {

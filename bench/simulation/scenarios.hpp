@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// scenarios: what is sent, how large it truly is, and what the broker takes.
+// scenarios: the messages, their actual sizes, and the limits of the broker.
 //
-// Twelve streams of 200,000 messages. A sender is told bodies; headers, the wrapping of each
-// message and the envelope of the batch are the broker's to count. All randomness is one splitmix64
-// for a scenario, seeded with the scenario's number (and 1,000 more for every further seed), so a
-// run can be repeated anywhere. Bodies are drawn before headers, message by message.
+// Twelve streams of 200,000 messages. A sender sees bodies; only the broker counts headers, the
+// wrapping of each message and the envelope of the batch. All random numbers of a scenario are from
+// one splitmix64, seeded with the scenario's number (and 1,000 more for each further seed). So each
+// run has the same numbers. Bodies are drawn before headers, message by message.
 
 #ifndef WAYBILL_BENCH_SIMULATION_SCENARIOS_HPP
 #define WAYBILL_BENCH_SIMULATION_SCENARIOS_HPP
@@ -18,12 +18,12 @@
 namespace simulation {
 
 constexpr std::size_t how_many = 200'000;      // messages of a scenario
-constexpr std::size_t a_call = 20'000;         // messages that are handed over at once
+constexpr std::size_t a_call = 20'000;         // messages of one call
 constexpr std::size_t scenarios = 12;          // S1 to S12
 constexpr std::uint64_t envelope = 40;         // bytes of a batch before its first message
 constexpr std::uint64_t full_limit = 262'144;  // bytes of a batch
 constexpr std::uint64_t most_items = 4'500;    // messages of a batch
-constexpr std::uint64_t first_guess = 54;      // bytes of a header, as a sender guesses at first
+constexpr std::uint64_t first_guess = 54;      // bytes of a header, the first guess of a sender
 
 class splitmix64 {
 public:
@@ -46,7 +46,7 @@ public:
         return low + static_cast<std::uint64_t>(fraction() * static_cast<double>(high - low + 1));
     }
 
-    /// Box and Muller's, from two draws; the second normal that they would give is not used.
+    /// Box-Muller, from two random numbers. The second result is not used.
     double normal()
     {
         const double radius = std::sqrt(-2.0 * std::log(1.0 - fraction()));
@@ -63,14 +63,14 @@ private:
     std::uint64_t state_;
 };
 
-/// `body` is what the sender is told, `size` what the broker counts: body on the wire, header and
-/// wrapping. The difference that an SDK can see without the wrapping is `header`; where the wire
-/// shrinks bodies it is negative.
+/// The sender sees `body`. The broker counts `size`: body on the wire, header and wrapping.
+/// `header` is the size without wrapping less the body, as an SDK reports it. It is negative if
+/// bodies are compressed.
 struct message {
     std::uint32_t body = 0;
     std::uint32_t size = 0;
     std::int32_t header = 0;
-    bool traced = false;  // of the kind with large headers, where the caller knows kinds
+    bool traced = false;  // of the kind with large headers
 };
 
 /// Messages for one destination.
@@ -90,12 +90,12 @@ struct stream {
     }
 };
 
-/// Most have one destination. Where `unknown` is not zero, that fraction of accepted batches is
-/// answered with silence; `dice` decides it, the same dice for every algorithm.
+/// Most have one destination. `unknown` is the fraction of accepted batches without a reply. `dice`
+/// selects them, with the same numbers for every algorithm.
 struct scenario {
     std::size_t number = 0;
     std::vector<stream> streams;
-    bool numbers = true;  // whether a refusal may tell its numbers at all
+    bool numbers = true;  // whether a refusal may contain numbers
     double unknown = 0;
     splitmix64 dice;
 };
@@ -108,7 +108,7 @@ inline message wired(std::uint64_t body, std::uint64_t wire_body, std::uint64_t 
             static_cast<std::int32_t>(inner) - static_cast<std::int32_t>(body)};
 }
 
-/// The ratio of S10: up and down between 0.2 and 0.6, a whole turn in 100,000 messages.
+/// The ratio of S10: a wave between 0.2 and 0.6, with a period of 100,000 messages.
 inline double compressed_to(std::size_t i)
 {
     return 0.4 - 0.2 * std::cos(6.283185307179586 * static_cast<double>(i) / 100'000.0);
@@ -129,7 +129,7 @@ inline message drawn(std::size_t number, std::size_t i, splitmix64& dice)
         case 4: return plain(dice.integer(50, 500), i == 3 ? 20'000 : 60);
         case 5: return plain(dice.integer(50, 500), 60);
         case 6: {
-            const std::uint64_t body = dice.integer(50, 500);  // drawn though it may not be used
+            const std::uint64_t body = dice.integer(50, 500);  // drawn even if it is not used
             return plain(i % 50'000 == 25'000 ? 300'000 : body, 80);
         }
         case 7: return plain(dice.integer(50, 500), i < how_many / 2 ? 54 : 250);
@@ -179,7 +179,7 @@ inline scenario make_scenario(std::size_t number, std::uint64_t seed)
     return s;
 }
 
-/// Fewest batches in order, call by call, for one who knows all sizes and the limit.
+/// The minimum of batches in order, call by call, with known sizes and limit.
 inline std::uint64_t optimum(const scenario& s)
 {
     std::uint64_t batches = 0;

@@ -36,7 +36,7 @@ namespace simulation {
     return static_cast<double>(m.body + first_guess);
 }
 
-/// A batch as its sender knows it.
+/// A batch with the sizes that its sender knows.
 struct peer_batch {
     std::vector<std::size_t> items;
     double plain = 0;    // bytes, before the ratio

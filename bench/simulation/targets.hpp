@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// targets: what our sender is held to, by the median of the seeds. The worst is shown, too.
+// targets: the targets of our sender, for the median of the seeds. The worst is printed, too.
 //
-// S8 is the one that a mean cannot master: two kinds of message whose sums scatter by 6 % a batch,
-// so that 1.16 is about the least (see kinds.hpp). Sizes of the items of a refused batch (H) do not
-// help with the next one, whose items nobody has seen. Evidence about each item does: kinds told
-// apart (K), however roughly, or all sizes beforehand (E).
+// In S8 a mean is not enough: the sum of a batch varies by 6 %, because there are two kinds of
+// message. So the minimum is about 1.16 (see kinds.hpp). The sizes of a refused batch (H) do not
+// help with the next batch, which has other items. Evidence about each item helps: kinds (K), even
+// with a rough guess, or all sizes in advance (E).
 
 #ifndef WAYBILL_BENCH_SIMULATION_TARGETS_HPP
 #define WAYBILL_BENCH_SIMULATION_TARGETS_HPP
@@ -20,7 +20,7 @@
 namespace simulation {
 
 struct target {
-    const char* sees;      // which of our rows
+    const char* sees;      // the evidence of the row
     std::size_t scenario;  // 0 for S1 to S8 together
     const char* figure;
     double most;
@@ -54,7 +54,7 @@ inline const std::vector<target>& targets()
     return all;
 }
 
-/// Whether all are met by the median. A target for what was not run is left out.
+/// Whether the medians meet all targets. Targets of scenarios that were not run are left out.
 inline bool print_targets(const std::vector<row>& rows)
 {
     bool good = true;

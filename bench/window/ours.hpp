@@ -19,7 +19,7 @@ using weighted = waybill::measures<double, waybill::weighted_count, waybill::sum
 using exact = waybill::measures<double, waybill::compensated, waybill::extremes>;
 using everything = waybill::stats<double>;
 
-// The promised memory: 16 bytes for a sample, and one measure.
+// The documented memory: 16 bytes for a sample, and one measure.
 static_assert(sizeof(waybill::sample<double>) == 16);
 static_assert(sizeof(plain) == 32);
 static_assert(sizeof(exact) == 40);
