@@ -7,7 +7,7 @@
 //
 //   1. `ready` is current-jobs-ready, `in_flight` current-jobs-reserved, and the age that of the
 //      job at the head. Delayed and buried jobs do not wait for a worker and are not counted.
-//   2. The server forgets a tube without jobs, producers and workers. So an idle tube whose last
+//   2. The server removes a tube without jobs, producers and workers. So an idle tube whose last
 //      worker has ended is unknown, and not empty.
 //
 // Reply              Error

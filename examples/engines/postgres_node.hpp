@@ -81,7 +81,7 @@ struct postgres_programs {
                 const std::size_t digits = bin.find_first_of("0123456789");
                 const std::string number =
                     digits == bin.npos ? "0" : bin.substr(digits, bin.rfind('/') - digits);
-                // The wanted one goes before any other.
+                // The requested release has the highest rank.
                 const int rank = number == version ? 1'000'000 : std::atoi(number.c_str());
                 if (rank <= latest) continue;
                 latest = rank;

@@ -16,7 +16,7 @@
 //      transaction. If the reply is lost, a new connection reads the marker, so a repeated attempt
 //      is stored once. A late transaction of the lost connection is discarded, because it has
 //      watched the marker (WATCH), which each new connection changes.
-//   3. An attempt number stands for one batch. Only an attempt with an unknown outcome is compared
+//   3. An attempt number identifies one batch. Only an attempt with an unknown outcome is compared
 //      with earlier ones.
 //   4. The marker expires one day after the last batch. A later repetition is stored again. An
 //      object deletes its marker at its end.

@@ -2,9 +2,9 @@
 //
 // progress_pipe: a process reports its progress in lines: one word for the kind, then the details.
 //
-//     progress_pipe tell(o.tell);
-//     tell("sent", "order 17");
-//     tell.call(17);              // before a mail is handed to the server, with the time
+//     progress_pipe progress(o.progress);
+//     progress("sent", "order 17");
+//     progress.call(17);              // before a mail is passed to the server, with the time
 //
 // A line is written by one call, so it arrives complete even if the writer is killed afterwards.
 

@@ -469,7 +469,7 @@ int run(options o, const std::vector<order>& orders)
     const support::locked_folder folder(o.db, "outbox");
     o.db = folder.path();
     folder.belongs_to(o.input);
-    // PostgreSQL may run as another user, who must be able to enter its own folder.
+    // PostgreSQL may run as another user, which needs access to its folder.
     if (folder.temporary()) chmod(o.db.c_str(), S_IRWXU | S_IXGRP | S_IXOTH);
     // The orders take as long as the kills.
     o.pace = o.kill_for * 1'000'000 / orders.size();

@@ -106,7 +106,7 @@ int run(options o)
         all = sqlite_tables(o);
     } else {
 #ifdef WAYBILL_RELIABLE_CONSUMER_SERVERS
-        // PostgreSQL may run as another user, who must be able to enter its own folder.
+        // PostgreSQL may run as another user, which needs access to its folder.
         if (folder.temporary()) chmod(o.db.c_str(), S_IRWXU | S_IXGRP | S_IXOTH);
         servers = start_servers(o);
         all = tables_at_servers(o);

@@ -112,7 +112,7 @@ struct panel {
     std::vector<svg::band> bands{};
     std::vector<svg::span> spans{};
     std::vector<svg::marker> markers{};
-    std::optional<double> lowest{};   ///< Of the value axis. Default: 0, or the lowest value.
+    std::optional<double> lowest{};   ///< Of the value axis. Default: min(0, lowest value).
     std::optional<double> highest{};  ///< Default: slightly above the highest value.
     double height = 150;              ///< Of the plot alone.
 };
