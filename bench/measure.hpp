@@ -92,7 +92,7 @@ void exclude(benchmark::State& state, F f)
 struct run_options {
     bool counted = true;  ///< False if it takes too long under callgrind.
     double counted_operations = 20'000;  ///< About as many are counted. Fewer for slow operations.
-    benchmark::IterationCount iterations = 0;  ///< In each repetition. 0: as many as its time allows.
+    benchmark::IterationCount iterations = 0;  ///< Per repetition. 0: by its time.
     int repetitions = 0;  ///< 0: as many as of the others.
 };
 
@@ -298,7 +298,7 @@ private:
             if (a.starts_with("--benchmark_filter")) command += " '" + a + "'";
         }
         command += " >/dev/null 2>&1";
-        std::map<std::string, std::map<double, double>> counted;  // by name: instructions by operations
+        std::map<std::string, std::map<double, double>> counted;  // by name and operations
         if (std::system(command.c_str()) == 0) {
             for (const auto& file : fs::directory_iterator(folder)) read_dump(file.path(), counted);
         }

@@ -70,7 +70,7 @@ public:
         std::uint64_t number = 0;
         std::uint64_t deliveries = 0;
         std::string body{};
-        std::string reply{};        ///< Where the server expects the acknowledgement.
+        std::string reply{};        ///< The subject of the acknowledgement.
         clock::time_point until{};  ///< The lock lasts at least until then.
     };
 

@@ -502,7 +502,7 @@ private:
         next_step_ = clock::now() + pause_between_looks;
         if (in_sync()) return;
         if (!node().running()) return;  // The next step fails over.
-        // First the stage, as it is what allows a failover.
+        // The stage changes first, because it allows failovers.
         stage_ = stage::joining;
         set_synchronous("");
         join_deadline_ = clock::now() + patience_to_join;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The same job as it is usually written, against the same queue and the same ledger.
+// The same job without waybill, in the usual form, with the same queue and the same ledger.
 //
 // The sender follows a well-known article on large batches. It knows the size of bodies and assumes
 // a fixed size of headers. A refusal raises that size or lowers the limit. Then the whole list is

@@ -27,9 +27,9 @@ public:
     virtual void step() {}
 };
 
-/// Checks that the sessions of the folder are where they were at first. Starts the server, if it is
-/// to be an own one, and writes its address for the workers, since it may contain a password.
-/// Throws if another order_pipeline is at work in the database.
+/// Checks that the folder is used with its first --sessions. Starts an own server, if requested.
+/// Writes the address to a file for the workers, since it may contain a password. Throws if another
+/// order_pipeline works in the database.
 [[nodiscard]] std::unique_ptr<sessions_server> start_server(const options& o);
 /// The same for PostgreSQL, after the check.
 [[nodiscard]] std::unique_ptr<sessions_server> start_postgres(const options& o);

@@ -12,7 +12,7 @@ namespace reliable_consumer {
 
 namespace {
 
-/// A text field of an object; empty where there is none.
+/// A text field of an object; empty if there is none.
 std::string text_in(const nlohmann::json& j, const char* field)
 {
     const auto found = j.find(field);

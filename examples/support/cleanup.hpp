@@ -166,7 +166,7 @@ inline void end_on_signals() noexcept
     }
 }
 
-/// A folder of its own in $TMPDIR or /tmp, removed at the end. There is one at a time.
+/// A temporary folder in $TMPDIR or /tmp, removed at the end. There is at most one at a time.
 class temporary_folder {
 public:
     explicit temporary_folder(std::string_view program)

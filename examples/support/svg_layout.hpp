@@ -75,7 +75,7 @@ inline constexpr int most_ticks = 100;
     return static_cast<double>(std::count_if(s.begin(), s.end(), starts)) * size * letter;
 }
 
-/// At spaces, so that each line fits; a word that does not has a line of its own.
+/// Breaks a text at spaces, so that each line fits. A longer word has its own line.
 [[nodiscard]] inline std::vector<std::string> lines_of(std::string_view s, double size, double most)
 {
     std::vector<std::string> lines;
