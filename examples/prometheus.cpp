@@ -19,8 +19,7 @@
 #include "support/environment.hpp"
 
 //! [prometheus]
-/// Writes one metric: "messaging.client.sent.messages" becomes
-/// messaging_client_sent_messages_total.
+/// Writes one metric: "messaging.client.sent.messages" becomes messaging_client_sent_messages_total.
 void write_metric(std::string_view name, std::string_view kind, std::uint64_t value)
 {
     std::string metric(name);
@@ -45,7 +44,7 @@ int main()
     std::uint64_t requests = 0;
     const auto transmit = [&](auto) -> waybill::send_outcome {
         const auto permit = breaker.try_acquire(env.now());
-        const bool lost = ++requests == 3;  // the broker's reply to the third request is lost
+        const bool lost = ++requests == 3;  // the broker's answer to the third request is lost
         if (permit) {
             breaker.record(*permit, lost ? waybill::fault_kind::infrastructure
                                          : waybill::fault_kind::none, env.now());
