@@ -137,7 +137,7 @@ private:
                                   e.missing == scaling::missing_part::nothing;
             if (compared &&
                 e.holds != scaling::truth_of(scaling::holds(*e.value, e.how, *e.limit))) {
-                wrong(d, "a comparison is not as its numbers say");
+                wrong(d, "a comparison is wrong for its numbers");
             }
         }
         if (d.what.command) command(d, *d.what.command);
@@ -176,7 +176,7 @@ private:
         const bool last_goes = d.what.desired == 0 && d.what.activation == scaling::tribool::no;
         const bool may =
             d.what.down == scaling::tribool::yes || last_goes || !scaling::is_set(r_.policy.down);
-        if (unknown_target || !may) wrong(d, "fewer, though nobody knows");
+        if (unknown_target || !may) wrong(d, "fewer, though the need is unknown");
     }
 
     static void apply(past& p, wall_time at)

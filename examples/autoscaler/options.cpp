@@ -80,7 +80,7 @@ std::string listed(std::string_view forms)
 
 ending wrong(std::string text)
 {
-    return {2, std::move(text) + "\nautoscaler --help tells what there is."};
+    return {2, std::move(text) + "\nautoscaler --help lists all options."};
 }
 
 constexpr std::array<std::string_view, 13> with_value = {
@@ -147,7 +147,7 @@ std::optional<ending> conflict(const options& o)
     if (o.advise && !trace) return wrong("--instances trace needs a trace");
     if (o.live && o.instances) return wrong("--instances: --live has real ones");
     if (o.live && o.delay != duration()) return wrong("--delay: --live has its own");
-    if (o.advise && o.delay != duration()) return wrong("--delay: nobody follows advice");
+    if (o.advise && o.delay != duration()) return wrong("--delay has no effect with --advise");
     if (o.live && !o.state.empty()) return wrong("--state: the workers of --live end with it");
     if (trace && o.lasting != duration()) return wrong("--for: a trace lasts as long as it lasts");
     if (const auto flaw = live_flaw(o.where); o.live && flaw) return wrong("--live: " + *flaw);

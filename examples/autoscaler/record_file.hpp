@@ -63,7 +63,7 @@ public:
 private:
     [[noreturn]] void fail() const
     {
-        const char* const why = errno == 0 ? "nobody says why" : std::strerror(errno);
+        const char* const why = errno == 0 ? "unknown error" : std::strerror(errno);
         throw support::complaint(
             fmt::format("the records cannot be written to {}: {}", path_, why));
     }

@@ -80,7 +80,7 @@ std::string conservation(live_queue& q, std::vector<std::string>& flaws)
 {
     const engines::depth_reading d = q.depth();
     if (!d) {
-        flaws.push_back("nobody knows what is left: " + d.error());
+        flaws.push_back("the number of messages that are left is unknown: " + d.error());
         return {};
     }
     const std::uint64_t left = d->ready + d->in_flight;
@@ -137,7 +137,7 @@ int run_live(const options& o, rules r)
         remarks += conservation(queue, flaws);
         if (queue.sent() == before && !is_over()) flaws.emplace_back("nothing was sent");
         if (queue.died() != 0) {
-            remarks += support::counted(queue.died(), "worker") + " ended without being told\n";
+            remarks += support::counted(queue.died(), "worker") + " ended without a stop request\n";
         }
         remarks += fmt::format("{:.1f} workers on average instead of {} all the time; no message "
                                "was seen to wait longer than {} s\n",

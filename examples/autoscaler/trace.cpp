@@ -105,7 +105,7 @@ std::vector<std::string> fields_of(std::string_view line)
             fields.emplace_back();
             closed = false;
         } else if (closed) {
-            throw flaw{"something is behind the quotes of a field"};
+            throw flaw{"text after the quotes of a field"};
         } else if (c == '"' && fields.back().empty()) {
             quoted = true;
         } else {
@@ -201,7 +201,7 @@ json parsed(std::string_view line)
     json j = json::parse(line, note, false);
     if (j.is_discarded()) {
         for (const std::string_view known : columns) {
-            if (last == known) throw in_field(known, "or what is behind it is no JSON");
+            if (last == known) throw in_field(known, "or the text after it is no JSON");
         }
         throw flaw{"the line is no JSON"};
     }

@@ -78,7 +78,7 @@ private:
             if (knows_port(path)) return;
             std::this_thread::sleep_for(moment);
         }
-        throw server_error("nats-server does not say where it listens" + last_line(log()));
+        throw server_error("nats-server has not reported its port" + last_line(log()));
     }
 
     /// Reads {"nats":["nats://127.0.0.1:4222"]}. The file may be incomplete.

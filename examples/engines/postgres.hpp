@@ -208,7 +208,7 @@ public:
     {
         std::string text = PQerrorMessage(c_);
         while (!text.empty() && text.back() == '\n') text.pop_back();
-        if (text.empty()) text = c_ ? "the server did not say why" : "there is no connection";
+        if (text.empty()) text = c_ ? "the server gave no reason" : "there is no connection";
         return {text, r ? r->state() : std::string()};
     }
     [[nodiscard]] PGconn* handle() const noexcept { return c_; }

@@ -54,30 +54,30 @@ verdict check(const telemetry& t, const std::vector<counted_minute>& truth)
         chance += most * most;
         known += b.measure.points;
         if (b.from != m.from) {
-            v.wrong.push_back(fmt::format("{} is no whole number of minutes behind the first that "
+            v.wrong.push_back(fmt::format("{} is no whole number of minutes after the first that "
                                           "was counted",
                                           moment(m.from, true)));
         } else if (std::abs(off) > most) {
             v.wrong.push_back(fmt::format(
-                "in the minute from {} on {} events were counted, and the weights say {}; chance "
-                "allows {:.0f} more or fewer",
+                "in the minute from {} on {} events were counted, and the sum of the weights is "
+                "{}; chance allows {:.0f} more or fewer",
                 moment(m.from, true), grouped(m.events), grouped(b.measure.weight()), most));
         }
     }
     if (known != all.points) {
-        v.wrong.push_back(fmt::format("{} are of minutes that nobody counted",
+        v.wrong.push_back(fmt::format("{} are of minutes without a count",
                                       support::counted(all.points - known, "row")));
     }
     const double off = static_cast<double>(all.weight()) - counted;
     const double most = std::sqrt(chance);
     if (std::abs(off) > most) {
-        v.wrong.push_back(fmt::format("{:.0f} events were counted, and the weights say {}; chance "
-                                      "allows {:.0f} more or fewer",
+        v.wrong.push_back(fmt::format("{:.0f} events were counted, and the sum of the weights is "
+                                      "{}; chance allows {:.0f} more or fewer",
                                       counted, grouped(all.weight()), most));
     }
     v.said = fmt::format(
-        "checked: {} events were counted without sampling; the weights say {}, {} (chance\n"
-        "allows {:.0f}). Within the same {} standard deviations is each of {}.\n",
+        "checked: {} events were counted without sampling; the sum of the weights is {}, {}\n"
+        "(chance allows {:.0f}). Within the same {} standard deviations is each of {}.\n",
         grouped(static_cast<std::uint64_t>(counted)), grouped(all.weight()), difference(off), most,
         believed, support::counted(truth.size(), "minute"));
     return v;

@@ -283,9 +283,9 @@ std::string evidence(const findings& f)
 
 std::string sentence(const findings& f)
 {
-    if (f.phases.empty()) return "There is no event, so nothing can be said.";
+    if (f.phases.empty()) return "There is no event.";
     if (f.rows < fewest_rows) {
-        return fmt::format("There {} only, too few to tell a before from an after.",
+        return fmt::format("There {} only, too few to compare before and after.",
                            f.rows == 1 ? "is 1 row" : fmt::format("are {} rows", f.rows));
     }
     const bool days = f.needs_dates();

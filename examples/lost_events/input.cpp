@@ -122,7 +122,7 @@ json parsed(const std::string& line)
     if (j.is_discarded() && last.empty()) throw flaw{"the line is no JSON"};
     if (j.is_discarded()) {
         const bool known = last.size() < 40 && last.find_first_of("\r\n\x1b") == last.npos;
-        throw in_field(known ? last : "a field", "or what is behind it is no JSON");
+        throw in_field(known ? last : "a field", "or the text after it is no JSON");
     }
     if (!j.is_object()) throw flaw{"the line is no JSON object"};
     return j;
@@ -217,7 +217,7 @@ std::vector<counted_minute> read_truth(const std::string& path)
         if (!at) wrong("minute is no time such as 2026-01-31T10:07:00Z");
         if (!events) wrong("events is no number");
         if (!minutes.empty() && *at < minutes.back().from + waybill::duration::seconds(60)) {
-            wrong("minute is not behind the one before");
+            wrong("minute is not after the one before");
         }
         minutes.push_back({*at, *events});
     }

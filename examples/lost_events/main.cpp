@@ -132,7 +132,7 @@ int main(int argc, char** argv)
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-        support::say("lost_events: what there is to say cannot be written\n");
+        support::say("lost_events: the standard output cannot be written\n");
     } catch (const std::exception& e) {
         support::say(fmt::format("lost_events: {}\n", e.what()));
     }

@@ -47,7 +47,7 @@ What is no such row is counted by reason and is in no figure.
 
 ending wrong(std::string text)
 {
-    return {2, std::move(text) + "\nlost_events --help tells what there is."};
+    return {2, std::move(text) + "\nlost_events --help lists all options."};
 }
 
 /// A duration in the form of the library, or in days.

@@ -227,7 +227,7 @@ private:
     {
         const telemetry& t = telemetry_;
         if (t.late != 0) {
-            put("{} came behind a later one; each is counted at its own time.\n",
+            put("{} came after a later one; each is counted at its own time.\n",
                 counted(t.late, "row"));
         }
         if (t.others != 0) {

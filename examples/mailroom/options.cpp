@@ -41,7 +41,7 @@ events that break the rule of the ledger (what is installed has a version) becom
 
 ending wrong(std::string text)
 {
-    return {2, std::move(text) + "\nmailroom --help tells what there is."};
+    return {2, std::move(text) + "\nmailroom --help lists all options."};
 }
 
 /// Sets an option that takes a value; returns the error, if any.

@@ -61,7 +61,7 @@ std::string left_out(const input_lines& all, std::uint64_t most)
     add(all.no_json, "no JSON");
     add(all.no_order, "without \"package\" and \"dirs\"");
     add(all.too_long, fmt::format("longer than {} bytes", support::grouped(support::longest_line)));
-    add(all.beyond, fmt::format("behind the first {}", support::grouped(most)));
+    add(all.beyond, fmt::format("after the first {}", support::grouped(most)));
     return text;
 }
 

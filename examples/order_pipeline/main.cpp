@@ -175,7 +175,7 @@ int run(options o)
     support::expect_file("picture", o.chart, {{"the input", o.input}});
     if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite") &&
         !std::filesystem::exists(sessions_file(o))) {
-        throw support::complaint(fmt::format("nobody has ordered anything in {}", o.db));
+        throw support::complaint(fmt::format("there are no orders in {}", o.db));
     }
     const support::locked_folder folder(o.db, "order_pipeline");
     const bool temporary = folder.temporary();

@@ -66,7 +66,7 @@ std::string usage_text(const options& o)
 
 ending wrong(std::string text)
 {
-    return {2, std::move(text) + "\norder_pipeline --help tells what there is."};
+    return {2, std::move(text) + "\norder_pipeline --help lists all options."};
 }
 
 struct flag_option {

@@ -35,7 +35,7 @@ engines::session_lock accept(shop_services& w, const std::string& session)
         if (lock && *lock) return **lock;
         std::this_thread::sleep_for(5ms);
     }
-    throw support::complaint("nobody gives up " + session);
+    throw support::complaint("the lock of " + session + " is not released");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ private:
             c.checksum = j.checksum;
         }
         for (effect& e : rows_.effects) {
-            if (!jobs_.contains(e.job)) complain(e.job + " has effects, and nobody has ordered it");
+            if (!jobs_.contains(e.job)) complain(e.job + " has effects, but no order");
             if (rows_.once && e.runs != 1) complain(at(e.job, e.step) + " took effect twice");
             f_.repeated += e.runs - 1;
             const auto [job, step] = std::pair(e.job, e.step);
@@ -127,7 +127,7 @@ private:
     void park(letter l)
     {
         const auto [job, step] = std::pair(l.job, l.step);
-        if (!jobs_.contains(job)) complain(job + " has letters, and nobody has ordered it");
+        if (!jobs_.contains(job)) complain(job + " has letters, but no order");
         if (!jobs_[job].parked.emplace(step, std::move(l)).second) {
             complain(at(job, step) + " is dead-lettered twice");
         }
@@ -180,13 +180,13 @@ private:
         if (c.parked.empty()) return;
         const std::uint64_t from = c.parked.begin()->first;
         if (c.parked.begin()->second.reason == "session_failed") {
-            complain(at(job, from) + " is where it stopped, and nobody says why");
+            complain(at(job, from) + " is where it stopped, and no reason is stored");
         }
         const letter* before = nullptr;
         for (const auto& [step, l] : c.parked) {
             const bool same = before != nullptr && before->session == l.session;
             if (same && before->sequence >= l.sequence) {
-                complain(at(job, step) + " would come back before the one before it");
+                complain(at(job, step) + " would be redriven before the one before it");
             }
             before = &l;
             if (step == from) continue;

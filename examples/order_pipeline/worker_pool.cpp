@@ -142,7 +142,7 @@ private:
         worker& w = workers_[n];
         w.pid = -1;
         if (!ended_from_outside(status)) {
-            throw support::complaint(fmt::format("worker {} has given up", n));
+            throw support::complaint(fmt::format("worker {} has ended with an error", n));
         }
         if (!w.killed) {
             support::say(fmt::format("worker {} was ended from outside: another one starts\n", n));
@@ -169,7 +169,7 @@ constexpr auto worth_a_word = 3s;
     const std::string steps = left == 1 ? "1 step is" : support::grouped(left) + " steps are";
     throw support::complaint(fmt::format("nothing has moved for {} s, and {} left; {}",
                                          longest_standstill.count(), steps,
-                                         why.empty() ? "no worker says why" : why));
+                                         why.empty() ? "no worker has reported a reason" : why));
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ int run(options o)
         fmt::print("{}", support::verdict_of(ours.found.wrong));
         return 1;
     }
-    fmt::print("checked: each order has exactly one mail or one dead letter that says why\n");
+    fmt::print("checked: each order has exactly one mail or one dead letter with a reason\n");
     return 0;
 }
 
@@ -186,7 +186,7 @@ int main(int argc, char** argv)
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-        support::say("outbox: what there is to say cannot be written to the standard output\n");
+        support::say("outbox: the standard output cannot be written\n");
     } catch (const std::exception& e) {
         support::say(fmt::format("outbox: {}\n", e.what()));
     }

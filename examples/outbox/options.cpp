@@ -52,7 +52,7 @@ order of its customer, and an order that was rolled back has none. NATS discards
 
 ending wrong_option(std::string text)
 {
-    return {2, std::move(text) + "\noutbox --help tells what there is."};
+    return {2, std::move(text) + "\noutbox --help lists all options."};
 }
 
 struct number_option {

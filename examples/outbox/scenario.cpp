@@ -173,7 +173,8 @@ private:
             log_.event(fmt::format("the mail server is started, and turns all away for {:.2f} s",
                                    table_.busy_for));
         }
-        if (up_ != 0 && server_->ended()) throw support::complaint("the mail server has given up");
+        if (up_ != 0 && server_->ended())
+            throw support::complaint("the mail server has ended with an error");
     }
 
     void start_sender()
@@ -199,7 +200,7 @@ private:
         const auto code = sender_->ended();
         if (!code) return;
         listen();
-        if (*code != 0) throw support::complaint("the relay has given up");
+        if (*code != 0) throw support::complaint("the relay has ended with an error");
         over_ = true;
     }
 
@@ -227,7 +228,7 @@ private:
     void count(std::string_view text)
     {
         const auto at = support::number_in(text.substr(0, text.find(' ')));
-        if (!at) throw support::complaint("a process tells of a call, and not when");
+        if (!at) throw support::complaint("a process has reported a call without its time");
         const auto t = static_cast<std::int64_t>(*at);
         ++result_.calls;
         if (was_down_ && t > down_ && (up_ == 0 || t < up_)) ++result_.calls_down;

@@ -45,18 +45,18 @@ constexpr rule rules[] = {
      "SELECT count(*) FROM outbox WHERE state = 'sent' AND id NOT IN (SELECT id FROM received)"},
     {"mails count as dead, and have no dead letter",
      "SELECT count(*) FROM outbox WHERE state = 'dead' AND id NOT IN (SELECT id FROM letters)"},
-    {"mails were received that nobody has ordered",
+    {"mails were received without an order",
      "SELECT count(*) FROM received WHERE id NOT IN (SELECT id FROM orders)"},
-    {"mails are not what was ordered, or with somebody else",
+    {"mails differ from their order, or have another recipient",
      "SELECT count(*) FROM received r JOIN outbox b ON b.id = r.id JOIN orders o ON o.id = r.id"
      " WHERE r.recipient <> b.recipient OR instr(r.text, x'0d0a' || 'Subject: ' || b.subject) = 0"
      " OR instr(r.text, o.item) = 0"},
     {"orders have several dead letters", "SELECT count(*) FROM fates WHERE letters > 1"},
-    {"mails to a mailbox that there is not are no dead letter that says 550",
+    {"mails to missing mailboxes are not dead-lettered with 550",
      "SELECT count(*) FROM outbox b JOIN server.refusals f ON f.recipient = b.recipient"
      " LEFT JOIN letters l ON l.id = b.id WHERE f.code = 550 AND ifnull(l.reason, '')"
      " NOT LIKE '550 %'"},
-    {"dead letters say what the server has never said to their recipient",
+    {"dead letters contain a reply that the server has not sent",
      "SELECT count(*) FROM letters l JOIN outbox b ON b.id = l.id LEFT JOIN server.refusals f"
      " ON f.recipient = b.recipient AND f.code = CAST(l.reason AS INTEGER) WHERE f.code IS NULL"},
     {"books of deferred mails are not empty",

@@ -257,7 +257,7 @@ private:
                    sum.assigned, sum.moved);
         fmt::print(
             "three members in {:.1f} s: one crashed with {} under way or not committed, and\n"
-            "one was stopped with {} while no call was answered; {} in an outage of {:.0f} s\n"
+            "one was stopped with {} while no call returned; {} in an outage of {:.0f} s\n"
             "{} and {} that failed; {} done before, out of order, and passed by; {} sent again\n",
             seconds, counted(crashed_with_, "event"), grouped(stopped_with_),
             counted(service_.in_vain(), "call"), std::chrono::duration<double>(down_for).count(),
@@ -274,7 +274,8 @@ private:
         fmt::print(
             "checked: each event took effect at least once, or has no place in the ledger and is\n"
             "a dead letter; no more came again than had been cut off; an outage made no dead\n"
-            "letter, and put nobody out of the group; what is committed is the end of the log\n");
+            "letter, and removed no member from the group; the committed offsets are the end of\n"
+            "the log\n");
         return 0;
     }
 

@@ -167,7 +167,7 @@ int main(int argc, char** argv)
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-        support::say("reliable_consumer: what there is to say cannot be written to the standard output\n");
+        support::say("reliable_consumer: the standard output cannot be written\n");
     } catch (const std::exception& e) {
         support::say(fmt::format("reliable_consumer: {}\n", e.what()));
     }

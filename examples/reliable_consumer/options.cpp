@@ -57,7 +57,7 @@ has told the version), becomes a dead letter. Kafka's events are handled side by
 
 ending wrong(std::string text)
 {
-    return {2, std::move(text) + "\nreliable_consumer --help tells what there is."};
+    return {2, std::move(text) + "\nreliable_consumer --help lists all options."};
 }
 
 struct count_option {

@@ -127,7 +127,7 @@ public:
                 ++c.by_poison;
             } else {
                 w.pid = -1;
-                throw support::complaint(fmt::format("worker {} has given up", n));
+                throw support::complaint(fmt::format("worker {} has ended with an error", n));
             }
             w = started(n);
         }
@@ -140,7 +140,7 @@ public:
             const std::string text = phases_.of(n).reported();
             if (!text.empty()) return fmt::format("worker {}: {}", n, text);
         }
-        return "no worker says why";
+        return "no worker has reported a reason";
     }
 
     void forget()
@@ -158,7 +158,7 @@ public:
             while (support::wait_for(workers_[n].pid, &status, WNOHANG) == 0) {
                 if (clock::now() > until) {
                     throw support::complaint(
-                        fmt::format("worker {} has not ended {} s after it was told to; {}", n,
+                        fmt::format("worker {} has not ended {} s after the stop request; {}", n,
                                     longest_standstill_.count(), reported()));
                 }
                 std::this_thread::sleep_for(1ms);

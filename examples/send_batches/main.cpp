@@ -95,7 +95,7 @@ int main(int argc, char** argv)
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-        say("send_batches: what there is to say cannot be written to the standard output\n");
+        say("send_batches: the standard output cannot be written\n");
     } catch (const std::exception& e) {
         say(fmt::format("send_batches: {}\n", e.what()));
     }

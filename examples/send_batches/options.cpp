@@ -47,7 +47,7 @@ It exits with 0 if each line is where it should be, exactly once.
 
 ending wrong(std::string text)
 {
-    return {2, std::move(text) + "\nsend_batches --help tells what there is."};
+    return {2, std::move(text) + "\nsend_batches --help lists all options."};
 }
 
 /// Sets an option that takes a value; returns the error, if any.

@@ -139,7 +139,7 @@ inline void write_file(std::string_view what, const std::string& path, std::stri
     file << text << std::flush;
     if (file) file.close();
     if (file) return;
-    const std::string why = errno == 0 ? "nobody says why" : std::strerror(errno);
+    const std::string why = errno == 0 ? "unknown error" : std::strerror(errno);
     throw complaint(fmt::format("the {} cannot be written to {}: {}", what, path, why));
 }
 

@@ -214,7 +214,7 @@ answers 1 --json "$folder/policy.json"
 says 'it is the policy'
 if [ -w /dev/full ]; then
     ! "$autoscaler" >/dev/full 2>said || fail 'a summary that was not written counts as written'
-    grep -q 'cannot be written to the standard output' said || fail 'it does not say why'
+    grep -q 'the standard output cannot be written' said || fail 'it does not say why'
     answers 1 --json /dev/full
     says 'the records cannot be written to /dev/full: No space left on device'
 fi

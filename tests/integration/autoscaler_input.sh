@@ -140,13 +140,13 @@ says 'checked: '
     echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":5,"instances":null,"more":[]}'
 } >bad.ndjson
 answers 0 bad.ndjson "${mine[@]}"
-says '2 rows, first in line 41: value or what is behind it is no JSON'
+says '2 rows, first in line 41: value or the text after it is no JSON'
 says '1 row, first in line 43: value is no number'
 says '1 row, first in line 44: value is missing'
 says '1 row, first in line 45: value is there twice'
 says '1 row, first in line 46: time is no text'
 says '1 row, first in line 47: instances is no whole number'
-says 'first in line 48: resource or what is behind it is no JSON'
+says 'first in line 48: resource or the text after it is no JSON'
 says '1 row, first in line 49: the line is no JSON object'
 
 # Files.

@@ -52,7 +52,7 @@ rows()
 # The recording: each minute against awk, the true counts, and the verdict.
 answers 0
 ends_with 'From 04:04 on one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
-says 'checked: 10,156 events were counted without sampling; the weights say 10,134, 22 fewer'
+says 'checked: 10,156 events were counted without sampling; the sum of the weights is 10,134, 22 fewer'
 [ ! -s err ] || fail 'it complains about its own recording'
 ! grep -q $'\x1b' out || fail 'colours in a file'
 awk -F'"' '{
@@ -77,14 +77,14 @@ cmp -s out first || fail 'twice the same, and not the same'
 # With wrong true counts or wrong weights, the verdict must not be that nothing was lost.
 sed 's/04:05:00Z,867/04:05:00Z,1367/' "$truth" >other.csv
 answers 1 "$recording" --truth other.csv
-says 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the weights say 930'
+says 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the sum of the weights is 930'
 ends_with 'The weights are wrong: they do not add up to what was counted.'
 sed 's/03:59:00Z,809/03:59:00Z,810/' "$truth" >other.csv
 answers 1 "$recording" --truth other.csv
-says 'in the minute from 2026-11-22 03:59 on 810 events were counted, and the weights say 809; chance allows 0'
+says 'in the minute from 2026-11-22 03:59 on 810 events were counted, and the sum of the weights is 809; chance allows 0'
 sed '$d' "$truth" >other.csv
 answers 1 "$recording" --truth other.csv
-says '134 rows are of minutes that nobody counted'
+says '134 rows are of minutes without a count'
 sed 's/"item_count":5/"item_count":1/' "$recording" >unweighted
 answers 1 unweighted --truth "$truth"
 answers 0 unweighted
@@ -121,10 +121,10 @@ tells 'From 00:10 on one event in 5 was recorded; the raw count fell by 87 %, th
 tells 'From 00:10 on about one event in 4.8 was recorded; the raw count fell by 79 %, while the events stayed within 1 %: nothing was lost.'
 head -n 4 stream >few
 answers 0 few
-ends_with 'There are 4 rows only, too few to tell a before from an after.'
+ends_with 'There are 4 rows only, too few to compare before and after.'
 printf '\n \t\r\n' >blank
 answers 0 blank
-ends_with 'There is no event, so nothing can be said.'
+ends_with 'There is no event.'
 : >empty
 answers 1 empty
 says 'empty is empty: name a file with at least one line as the input'
@@ -155,8 +155,8 @@ awk 'NR % 2' stream >half
 awk 'NR % 2 == 0' stream >other_half
 cat other_half half >mixed
 answers 0 mixed
-says ' came behind a later one; each is counted at its own time'
-sed 1d out | grep -v 'came behind a later' | cmp -s - in_order || fail 'the order matters'
+says ' came after a later one; each is counted at its own time'
+sed 1d out | grep -v 'came after a later' | cmp -s - in_order || fail 'the order matters'
 cat stream stream >twice
 answers 0 twice
 says '7,200 rows came twice, the same in every field, and are counted once'
@@ -220,9 +220,9 @@ while IFS='|' read -r why line; do
     says 'has no row that can be counted'
     [ ! -s out ] || fail 'figures of nothing'
 done <<'BAD'
-duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":NaN,"item_count":1}
-duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1e999,"item_count":1}
-duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":Infinity,"item_count":1}
+duration_ms or the text after it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":NaN,"item_count":1}
+duration_ms or the text after it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1e999,"item_count":1}
+duration_ms or the text after it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":Infinity,"item_count":1}
 duration_ms is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":"12","item_count":1}
 duration_ms is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":null,"item_count":1}
 duration_ms is negative|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":-1,"item_count":1}
@@ -239,7 +239,7 @@ time is no time|{"time":"2026-02-30T00:00:01Z","operation":"a","duration_ms":1,"
 time is no time|{"time":"2262-04-11T23:47:16.854775808Z","operation":"a","duration_ms":1,"item_count":1}
 operation is missing|{"time":"2026-03-01T00:00:01Z","duration_ms":1,"item_count":1}
 operation is no text|{"time":"2026-03-01T00:00:01Z","operation":5,"duration_ms":1,"item_count":1}
-item_count or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":
+item_count or the text after it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":
 the line is no JSON object|[1,2]
 the line is no JSON|garbage
 BAD

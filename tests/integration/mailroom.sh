@@ -140,7 +140,7 @@ answers 1 --input nothing --report new.json
 if [ -w /dev/full ]; then
     "$mailroom" --plain --input small 2>/dev/full >said || fail 'it minds that nobody reads its progress'
     ! "$mailroom" --plain --input small >/dev/full 2>said || fail 'a summary that was not written counts as written'
-    grep -q 'cannot be written to the standard output' said || fail 'it does not say why'
+    grep -q 'the standard output cannot be written' said || fail 'it does not say why'
     answers 1 --plain --input small --report /dev/full
     says 'the report cannot be written to /dev/full: No space left on device'
     says 'checked: '

@@ -345,7 +345,7 @@ says 'is no folder and cannot be made one'
 answers 1 --chart tmp
 says 'the picture cannot be written to tmp'
 answers 1 redrive --db typo
-says 'nobody has ordered anything in typo'
+says 'there are no orders in typo'
 [ ! -e typo ] || fail 'a folder is made for a redrive of nothing'
 ln -s few.db/lock link.svg
 for own in few.db/shop.sqlite ./few.db/../few.db/queue.sqlite-wal link.svg; do
@@ -368,7 +368,7 @@ shop|order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' 
 shop|order-3, step 4 is both done and dead-lettered|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
 shop|order-3, step 5 ran after one before it failed|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 5, 'order-3', 'x')
 shop|order-2, step 4 ran before the one before it|UPDATE effects SET place = 100000 WHERE job = 'order-2' AND step = 3
-shop|order-3, step 4 is where it stopped, and nobody says why|UPDATE step_letters SET reason = 'session_failed'
+shop|order-3, step 4 is where it stopped, and no reason is stored|UPDATE step_letters SET reason = 'session_failed'
 shop|is dead-lettered without a reason|UPDATE step_letters SET text = ''
 shop|is dead-lettered without its body|UPDATE step_letters SET body = ''
 shop|order-2 has a receipt of something else|UPDATE effects SET what = 'x' WHERE job = 'order-2' AND step = 2
@@ -390,7 +390,7 @@ shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET b
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = substr(body, 1, 10) WHERE session = 'order-3' AND step = 4
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET size = 1 WHERE session = 'order-3' AND step = 4
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = (SELECT body FROM step_letters WHERE session = 'order-4'), size = (SELECT size FROM step_letters WHERE session = 'order-4'), checksum = (SELECT checksum FROM step_letters WHERE session = 'order-4') WHERE session = 'order-3' AND step = 4
-shop|order-3, step 5 would come back before the one before it|UPDATE step_letters SET step = 9 - step, reason = CASE step WHEN 5 THEN 'failed' ELSE 'session_failed' END WHERE session = 'order-3'
+shop|order-3, step 5 would be redriven before the one before it|UPDATE step_letters SET step = 9 - step, reason = CASE step WHEN 5 THEN 'failed' ELSE 'session_failed' END WHERE session = 'order-3'
 shop|no reason is called zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
 shop|order-2, step 5 is both done and dead-lettered|CREATE TABLE t AS SELECT * FROM step_letters WHERE session = 'order-3' AND step = 5; UPDATE t SET session = 'order-2', reason = 'exhausted'; INSERT INTO step_letters SELECT * FROM t
 queue|1 steps were dead-lettered by the broker itself|INSERT INTO dead SELECT 1, 1, 'x', 'x', '', '', 0, 10, 'x', 0

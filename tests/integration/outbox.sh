@@ -144,8 +144,8 @@ while IFS='|' read -r db words sql; do
 done <<'CHANGES'
 server|1 orders are lost|DELETE FROM mails WHERE message_id LIKE '%/77@%'
 server|1 mails were stored twice|INSERT INTO mails SELECT 'x', recipient, text, 1 FROM mails WHERE message_id LIKE '%/77@%'
-server|with somebody else|UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/77@%'
-server|1 mails were received that nobody|INSERT INTO mails SELECT 'x', recipient, replace(text, 'X-Order: 77', 'X-Order: 7777'), 1 FROM mails WHERE message_id LIKE '%/77@%'
+server|have another recipient|UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/77@%'
+server|1 mails were received without an order|INSERT INTO mails SELECT 'x', recipient, replace(text, 'X-Order: 77', 'X-Order: 7777'), 1 FROM mails WHERE message_id LIKE '%/77@%'
 shop|1 orders are lost|DELETE FROM dead_letters WHERE id = (SELECT max(id) FROM dead_letters)
 shop|1 orders have both|INSERT INTO dead_letters SELECT 77, recipient, subject, reason, 1, 1, 0 FROM dead_letters LIMIT 1
 shop|no dead letter that says 550|UPDATE dead_letters SET reason = '450 busy'
@@ -157,7 +157,7 @@ CHANGES
 # A full output, closed streams, and a second process on the same folder.
 if [ -w /dev/full ]; then
     ! timeout 600 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
-    grep -q 'cannot be written to the standard output' err || fail 'it does not say why'
+    grep -q 'the standard output cannot be written' err || fail 'it does not say why'
 fi
 "$program" --db few.db --input few --plain >&- 2>&- <&- || fail 'it minds that it has no streams'
 "$program" --db busy --plain >held 2>&1 &

@@ -280,7 +280,7 @@ if has outbox; then
         cd beside/outbox
         kept outbox --plain --outage 1
         ./sql outbox.db/server.sqlite "UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/2@%'"
-        wrong outbox '1 mails are not what was ordered, or with somebody else' --input outbox.input --db outbox.db --plain --outage 1
+        wrong outbox '1 mails differ from their order, or have another recipient' --input outbox.input --db outbox.db --plain --outage 1
     ) &
     running[outbox]=$!
 fi

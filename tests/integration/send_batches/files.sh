@@ -97,7 +97,7 @@ if [ -w /dev/full ]; then
     [ ! -e known.json.new ] || fail 'a file is left beside the calibration'
     [ -c /dev/full ] || fail 'a device was taken for a file'
     ! "$program" --input one >/dev/full 2>err || fail 'a summary that was not written counts as written'
-    expect_output 'cannot be written to the standard output'
+    expect_output 'the standard output cannot be written'
 fi
 ln -s known.json known.link
 expect_exit 0 --input one --calibration known.link
