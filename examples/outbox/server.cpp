@@ -219,10 +219,10 @@ void run_server(const options& o)
     engines::database db(server_in(o.db));
     make_server_tables(db);
     mail_server server(o, db);
-    const int door = listening(o.port);
+    const int listener = listening(o.port);
     progress("ready", std::to_string(o.port));
     for (;;) {
-        const int client = accept4(door, nullptr, nullptr, SOCK_CLOEXEC);
+        const int client = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
         if (client < 0) continue;
         const int on = 1;
         setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -3,8 +3,8 @@
 // naive_breaker: a circuit breaker that stores every call and every permit in lists, and reads all
 // of them for each query. It can have a mistake of other implementations.
 
-#ifndef WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
-#define WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
+#ifndef WAYBILL_TESTS_SUPPORT_NAIVE_BREAKER_HPP
+#define WAYBILL_TESTS_SUPPORT_NAIVE_BREAKER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -264,4 +264,4 @@ private:
 
 }  // namespace tests_support
 
-#endif  // WAYBILL_TESTS_SUPPORT_NAIVE_VALVE_HPP
+#endif  // WAYBILL_TESTS_SUPPORT_NAIVE_BREAKER_HPP

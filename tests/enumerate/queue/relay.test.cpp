@@ -60,9 +60,10 @@ struct scenario {
 using pick = std::function<std::uint32_t(std::uint32_t)>;
 
 /// A table, a broker and the processes at both.
-class world {
+class simulation {
 public:
-    world(const scenario& s, pick p) : scenario_(s), pick_(std::move(p)), faults_left_(s.faults)
+    simulation(const scenario& s, pick p)
+        : scenario_(s), pick_(std::move(p)), faults_left_(s.faults)
     {
         for (std::size_t n = 0; n != s.keys.size(); ++n) {
             auto tx = *box_.begin();
@@ -207,12 +208,12 @@ private:
     std::string wrong_;
 };
 
-struct world::store {
+struct simulation::store {
     using message = memory_outbox::message;
     using transaction = memory_outbox::transaction;
     using claimed_rows = memory_outbox::claimed_rows;
     using positions = std::vector<std::uint64_t>;
-    world& w;
+    simulation& w;
 
     result<void> add(transaction& tx, const message& m) { return w.box_.add(tx, m); }
     result<claimed_rows> claim(std::uint64_t max, wall_time now, wall_time until)
@@ -262,8 +263,8 @@ struct world::store {
 };
 
 /// A process that has died makes no further calls: its environment requests a stop.
-struct world::environment {
-    world& w;
+struct simulation::environment {
+    simulation& w;
     steady_time now() { return w.env_.now(); }
     wall_time wall_now() { return w.env_.wall_now(); }
     void sleep_until(steady_time t) { w.env_.sleep_until(t); }
@@ -271,7 +272,7 @@ struct world::environment {
     bool stop_requested() { return !w.alive_; }
 };
 
-relay_report world::relay_once(waybill::duration limit)
+relay_report simulation::relay_once(waybill::duration limit)
 {
     batch_sender sender{{.limit = {.bytes = 100, .items = 2},
                          .exact_sizes = true,
@@ -290,7 +291,7 @@ std::string enumerate(const char* name, const scenario& s)
     std::string wrong;
     std::string line;
     do {
-        wrong = world(s, [&](std::uint32_t n) { return c.pick(n); }).run();
+        wrong = simulation(s, [&](std::uint32_t n) { return c.pick(n); }).run();
         if (!wrong.empty()) line = c.line();
     } while (wrong.empty() && c.next());
     if (c.diverged()) wrong = "diverged";
@@ -325,7 +326,7 @@ TEST_CASE("relay: random runs with many rows and faults")
         s.faults = static_cast<std::uint32_t>(dice.bits() % 12);
         s.blocks = dice.bits() % 2 != 0;
         // A fault in a tenth of the calls.
-        wrong = world(s, [&](std::uint32_t n_kinds) {
+        wrong = simulation(s, [&](std::uint32_t n_kinds) {
                     if (dice.bits() % 10 != 0) return std::uint32_t{0};
                     return static_cast<std::uint32_t>(dice.bits() % n_kinds);
                 }).run();

@@ -65,9 +65,9 @@ struct seen {
     friend bool operator==(const seen&, const seen&) = default;
 };
 
-template <class Valve>
+template <class Breaker>
 struct simulation {
-    Valve v;
+    Breaker v;
     steady_time now = steady_time::at(duration::seconds(1'000));
     steady_time latest = now;
     std::array<call, 8> calls{};
@@ -84,8 +84,8 @@ struct simulation {
 };
 
 // Returns true if time and successful calls alone close the circuit breaker.
-template <class Valve>
-bool comes_to_flow(Valve v, steady_time now)
+template <class Breaker>
+bool comes_to_flow(Breaker v, steady_time now)
 {
     if (v.state(now) == circuit_breaker::circuit_state::forced_open) return true;
     for (int i = 0; i != 40; ++i) {
@@ -102,14 +102,14 @@ bool comes_to_flow(Valve v, steady_time now)
     return false;
 }
 
-template <class Valve>
+template <class Breaker>
 class enumeration {
 public:
-    enumeration(Valve v, int depth) : first_{std::move(v)}, depth_(depth) {}
+    enumeration(Breaker v, int depth) : first_{std::move(v)}, depth_(depth) {}
 
     void run()
     {
-        simulation<Valve> w = first_;
+        simulation<Breaker> w = first_;
         (void)w.v.record({}, fault_kind::none, w.now);
         go(w, 0);
     }
@@ -119,7 +119,7 @@ public:
     std::string moves;
 
 private:
-    void go(const simulation<Valve>& w, int level)
+    void go(const simulation<Breaker>& w, int level)
     {
         if (level == depth_) {
             ++sequences;
@@ -127,14 +127,14 @@ private:
         }
         for (int m = 0; m != static_cast<int>(move::count_) && broken.empty(); ++m) {
             path_[static_cast<std::size_t>(level)] = m;
-            simulation<Valve> next = w;
+            simulation<Breaker> next = w;
             if (!make(next, static_cast<move>(m))) continue;  // not possible in this state
             check(next, level);
             if (broken.empty()) go(next, level + 1);
         }
     }
 
-    bool make(simulation<Valve>& w, move m)
+    bool make(simulation<Breaker>& w, move m)
     {
         switch (m) {
             case move::pass: return pass(w);
@@ -165,7 +165,7 @@ private:
         return false;
     }
 
-    bool pass(simulation<Valve>& w)
+    bool pass(simulation<Breaker>& w)
     {
         const circuit_breaker::circuit_state s = w.v.state(w.now);
         const auto p = w.v.try_acquire(w.now);
@@ -179,7 +179,7 @@ private:
         return true;
     }
 
-    bool report(simulation<Valve>& w, bool from_the_first, fault_kind how)
+    bool report(simulation<Breaker>& w, bool from_the_first, fault_kind how)
     {
         std::size_t n = w.given;
         for (std::size_t i = 0; i != w.given; ++i) {
@@ -195,14 +195,14 @@ private:
         return true;
     }
 
-    static std::size_t first_open(const simulation<Valve>& w)
+    static std::size_t first_open(const simulation<Breaker>& w)
     {
         std::size_t n = 0;
         while (w.calls[n].reported) ++n;
         return n;
     }
 
-    bool again(simulation<Valve>& w)
+    bool again(simulation<Breaker>& w)
     {
         for (std::size_t i = w.given; i != 0; --i) {
             if (!w.calls[i - 1].reported) continue;
@@ -212,7 +212,7 @@ private:
         return false;
     }
 
-    void tell(simulation<Valve>& w, std::size_t n, fault_kind how)
+    void tell(simulation<Breaker>& w, std::size_t n, fault_kind how)
     {
         const call& c = w.calls[n];
         const bool late = c.held_open || c.reported || !(w.latest < c.given.deadline) ||
@@ -238,7 +238,7 @@ private:
         }
     }
 
-    bool to(simulation<Valve>& w, steady_time t)
+    bool to(simulation<Breaker>& w, steady_time t)
     {
         const seen before = w.look();
         if (w.latest < t) lose(w, t);
@@ -249,7 +249,7 @@ private:
         return true;
     }
 
-    void lose(simulation<Valve>& w, steady_time t)
+    void lose(simulation<Breaker>& w, steady_time t)
     {
         for (std::size_t i = 0; i != w.given; ++i) {
             const call& c = w.calls[i];
@@ -258,7 +258,7 @@ private:
         }
     }
 
-    void check(const simulation<Valve>& w, int level)
+    void check(const simulation<Breaker>& w, int level)
     {
         const seen s = w.look();
         if (!w.any_failed && !w.was_held && s.state != circuit_breaker::circuit_state::closed &&
@@ -273,7 +273,7 @@ private:
     }
 
     // Steps of 1, 2, 3, 3 ... probes. The current step has probes with a result and open ones.
-    void probes(const simulation<Valve>& w, const seen& s)
+    void probes(const simulation<Breaker>& w, const seen& s)
     {
         std::uint64_t rest = w.generation == s.generation ? w.answered : 0;
         std::uint64_t size = 1;
@@ -297,15 +297,15 @@ private:
         return true;
     }
 
-    simulation<Valve> first_;
+    simulation<Breaker> first_;
     int depth_;
     std::array<int, 8> path_{};
 };
 
-template <class Valve>
-auto enumerate(const char* what, Valve v, int depth)
+template <class Breaker>
+auto enumerate(const char* what, Breaker v, int depth)
 {
-    enumeration<Valve> e(std::move(v), depth);
+    enumeration<Breaker> e(std::move(v), depth);
     e.run();
     std::printf("%-24s %12llu sequences of %d moves  %s%s%s\n", what, static_cast<unsigned long long>(e.sequences),
                 depth, e.broken.c_str(), e.broken.empty() ? "" : " after ", e.moves.c_str());

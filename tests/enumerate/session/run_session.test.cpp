@@ -60,9 +60,9 @@ enum class injected : std::uint8_t {
 };
 
 /// A process and its surroundings. The first broken rule is in `broken`.
-class world {
+class simulation {
 public:
-    world(const extent& x, choices& c, bool tells)
+    simulation(const extent& x, choices& c, bool tells)
         : x_(x), c_(c), tells_(tells), left_(x.faults), kept_(env_, {.counts_deliveries = x.counted})
     {
         for (std::uint32_t s = 0; s != x.sessions; ++s) send_session("job-" + std::to_string(s));
@@ -90,10 +90,13 @@ public:
     using message = memory_queue::message;
     class transaction {
     public:
-        transaction(world& w, memory_queue::transaction t) : world_(&w), kept_(std::move(t)) {}
+        transaction(simulation& w, memory_queue::transaction t)
+            : simulation_(&w), kept_(std::move(t))
+        {
+        }
         result<waybill::commit_outcome> commit()
         {
-            world& w = *world_;
+            simulation& w = *simulation_;
             using waybill::commit_outcome;
             result<commit_outcome> r = commit_outcome::unknown;
             const fault f = w.io("commit", [&] {
@@ -104,7 +107,7 @@ public:
             return r;
         }
         void rollback() noexcept { kept_.rollback(); }
-        world* world_;
+        simulation* simulation_;
         memory_queue::transaction kept_;
     };
 
@@ -174,7 +177,7 @@ public:
     // -- a session store
     struct store {
         using version = std::uint64_t;
-        world* w;
+        simulation* w;
         waybill::testing::memory_sessions kept{};
 
         auto load(const std::string& s)
@@ -424,11 +427,11 @@ void holds(const char* what, const extent& x, std::uint64_t at_least)
         auto c = choices::replay(line);
         REQUIRE(c.has_value());
         std::printf("%s\n", what);
-        world(x, *c, true).run();
+        simulation(x, *c, true).run();
         return;
     }
     const auto v = tests_support::every_schedule(
-        "run_session", what, [&](choices& c) { return world(x, c, false).run(); });
+        "run_session", what, [&](choices& c) { return simulation(x, c, false).run(); });
     CHECK(v.broken == 0);
     if (!brief) CHECK(v.schedules >= at_least);
 }

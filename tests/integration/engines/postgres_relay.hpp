@@ -29,12 +29,12 @@ public:
     /// that was cut are forwarded without a cut.
     relay(std::string where, cut side) : where_(std::move(where)), side_(side)
     {
-        door_ = ::socket(AF_INET, SOCK_STREAM, 0);
+        listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
         sockaddr_in at = loopback(0);
         socklen_t size = sizeof at;
-        if (door_ < 0 || ::bind(door_, reinterpret_cast<sockaddr*>(&at), size) != 0 ||
-            ::listen(door_, 5) != 0 ||
-            ::getsockname(door_, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
+        if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+            ::listen(listener_, 5) != 0 ||
+            ::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
             throw std::runtime_error("the relay has no port");
         }
         port_ = ntohs(at.sin_port);
@@ -46,7 +46,7 @@ public:
     {
         over_ = true;
         thread_.join();
-        ::close(door_);
+        ::close(listener_);
     }
 
     [[nodiscard]] std::string where() const
@@ -67,9 +67,9 @@ private:
     void serve()
     {
         while (!over_) {
-            pollfd waiting{door_, POLLIN, 0};
+            pollfd waiting{listener_, POLLIN, 0};
             if (::poll(&waiting, 1, 20) != 1) continue;
-            const int client = ::accept(door_, nullptr, nullptr);
+            const int client = ::accept(listener_, nullptr, nullptr);
             const int server = ::socket(AF_INET, SOCK_STREAM, 0);
             const std::size_t number = where_.find("port=") + 5;
             const sockaddr_in at =
@@ -110,7 +110,7 @@ private:
 
     std::string where_;
     cut side_;
-    int door_ = -1;
+    int listener_ = -1;
     std::uint16_t port_ = 0;
     bool done_ = false;
     std::atomic<bool> over_{false};

@@ -35,11 +35,12 @@ public:
 
     explicit relay(const std::string& port) : server_(std::stoi(port))
     {
-        door_ = ::socket(AF_INET, SOCK_STREAM, 0);
+        listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
         sockaddr_in at = loopback(0);
         socklen_t size = sizeof at;
-        if (::bind(door_, reinterpret_cast<sockaddr*>(&at), size) != 0 || ::listen(door_, 5) != 0 ||
-            ::getsockname(door_, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
+        if (::bind(listener_, reinterpret_cast<sockaddr*>(&at), size) != 0 ||
+            ::listen(listener_, 5) != 0 ||
+            ::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
             throw std::runtime_error("the relay has no port");
         }
         port_ = std::to_string(ntohs(at.sin_port));
@@ -52,7 +53,7 @@ public:
         over_ = true;
         threads_.front().join();  // no thread is added after it
         for (std::size_t i = 1; i != threads_.size(); ++i) threads_[i].join();
-        ::close(door_);
+        ::close(listener_);
     }
 
     [[nodiscard]] const std::string& port() const { return port_; }
@@ -85,9 +86,9 @@ private:
     void accept_all()
     {
         while (!over_) {
-            pollfd p{.fd = door_, .events = POLLIN, .revents = 0};
+            pollfd p{.fd = listener_, .events = POLLIN, .revents = 0};
             if (::poll(&p, 1, tick) != 1) continue;
-            const int client = ::accept(door_, nullptr, nullptr);
+            const int client = ::accept(listener_, nullptr, nullptr);
             threads_.emplace_back([this, client] { pass(client); });
         }
     }
@@ -169,7 +170,7 @@ private:
     }
 
     int server_;
-    int door_ = -1;
+    int listener_ = -1;
     std::string port_{};
     std::atomic<fault> next_ = fault::none;
     std::atomic<bool> over_ = false;

@@ -127,8 +127,8 @@ TEST_CASE("locks, intakes and queues")
           not_a_duration("/guard/period", "30"));
     CHECK(wrong<receive_planner::config>({{"at_once", "many"}}) ==
           "/at_once: expected a whole number of at most 64 bits, or \"unlimited\", found \"many\"");
-    CHECK(wrong<receive_planner::config>({{"valve", json::object()}}) ==
-          "/valve: expected one of the fields at_once, pause, look_every, guard, found an object");
+    CHECK(wrong<receive_planner::config>({{"probe", json::object()}}) ==
+          "/probe: expected one of the fields at_once, pause, look_every, guard, found an object");
 
     comes_back(delivery_terms{.lock = 30s, .max_deliveries = 5, .time_to_live = 336h},
                R"({"highest_lock":"5min","lock":"30s","max_deliveries":5,"time_to_live":"336h"})");

@@ -422,7 +422,7 @@ TEST_CASE("a pipe goes on behind the batches, and may be cut short")
     CHECK(made == 3);
 }
 
-TEST_CASE("wild limits and sizes neither end the world nor the order")
+TEST_CASE("wild limits and sizes terminate, and keep the order")
 {
     std::size_t reads = 0;
     const auto negative = [](std::uint64_t n) { return n == 2 ? -1 : 1; };

@@ -42,7 +42,7 @@ sc::policy plain()
 }
 
 // A service whose instances are counted and changed.
-struct world {
+struct simulation {
     manual_environment env{waybill::steady_time{}, at(0)};
     double orders = 50;
     std::uint64_t instances = 2;
@@ -73,7 +73,7 @@ struct world {
 
 TEST_CASE("autoscale: one round at once, and one after each interval")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     const auto r = w.run(p, 60s);
     CHECK(r.rounds == 4);  // at 0, 15, 30, 45
@@ -88,7 +88,7 @@ TEST_CASE("autoscale: one round at once, and one after each interval")
 
 TEST_CASE("autoscale: a slow round delays the next one, and none is made up for")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     w.stop_after(100s);
     const auto r = autoscale(
@@ -106,7 +106,7 @@ TEST_CASE("autoscale: a slow round delays the next one, and none is made up for"
 
 TEST_CASE("autoscale: decisions are executed and confirmed, and each is reported and observed")
 {
-    world w;
+    simulation w;
     sc::policy p = plain();
     p.cooldown = {seconds(60), seconds(60)};
     w.orders = 500;
@@ -132,7 +132,7 @@ TEST_CASE("autoscale: decisions are executed and confirmed, and each is reported
 
 TEST_CASE("autoscale: a log without repetitions, by a lambda with a state")
 {
-    world w;
+    simulation w;
     sc::policy p = plain();
     p.cooldown.up = seconds(60);
     w.orders = 500;
@@ -151,7 +151,7 @@ TEST_CASE("autoscale: a log without repetitions, by a lambda with a state")
 
 TEST_CASE("autoscale: only the last decisions are kept")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     w.stop_after(20min);
     auto alternating = [n = 0]() mutable { return ++n % 2 == 0 ? 500 : 0; };
@@ -164,7 +164,7 @@ TEST_CASE("autoscale: only the last decisions are kept")
 
 TEST_CASE("autoscale: a source that fails adds no sample, and is no stop")
 {
-    world w;
+    simulation w;
     sc::policy p = plain();
     p.window = seconds(30);
     int calls = 0;
@@ -186,7 +186,7 @@ TEST_CASE("autoscale: a source that fails adds no sample, and is no stop")
 
 TEST_CASE("autoscale: the forms that a source and the number of instances may have")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     const auto once = [&](auto source, auto count) {
         sc::autoscale_state s;
@@ -221,7 +221,7 @@ TEST_CASE("autoscale: the forms that a source and the number of instances may ha
 
 TEST_CASE("autoscale: sources in a container, and callables that are constant or are changed")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     struct counting {
         int calls = 0;
@@ -247,7 +247,7 @@ TEST_CASE("autoscale: what resize may return")
         return q;
     }();
     const auto once = [&](auto outcome) {
-        world w;
+        simulation w;
         w.orders = 500;
         auto r = autoscale_once({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
                                 [&](const sc::command&) { return outcome; }, w.env);
@@ -275,7 +275,7 @@ TEST_CASE("autoscale: what resize may return")
         CHECK(once(result<void>(waybill::unexpected(f))).second == once(failed).second);
     }
     CHECK(once(waybill::cancelled("stop")).second == once(pending).second);
-    world w;
+    simulation w;
     w.orders = 500;
     const auto r = autoscale_once({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
                                   [](const sc::command&) {}, w.env);
@@ -284,7 +284,7 @@ TEST_CASE("autoscale: what resize may return")
 
 TEST_CASE("autoscale: a command without a result blocks others until the number is reached")
 {
-    world w;
+    simulation w;
     sc::policy p = plain();
     p.patience = seconds(60);
     w.orders = 500;
@@ -363,7 +363,7 @@ TEST_CASE("autoscale: a decision that cannot be stored is not executed")
             return save_fails ? waybill::infrastructure("down") : memory_autoscale_state::save(s);
         }
     };
-    world w;
+    simulation w;
     const sc::policy p = plain();
     w.orders = 500;
     failing_store store;
@@ -401,7 +401,7 @@ TEST_CASE("autoscale: while the store fails, a running autoscaler keeps its samp
             return failing-- > 0 ? waybill::transient("busy") : memory_autoscale_state::save(s);
         }
     };
-    world w;
+    simulation w;
     const sc::policy p = plain();
     failing_store store;
     w.stop_after(60s);
@@ -467,7 +467,7 @@ TEST_CASE("autoscale: after a stop nothing new is started")
 
 TEST_CASE("autoscale: a time limit ends it")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     auto limited = waybill::time_limited(w.env, 50s);
     const auto r = autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
@@ -489,7 +489,7 @@ TEST_CASE("autoscale: a wall clock that stands still, goes back or is far ahead 
         double random() { return 0; }
         bool stop_requested() { return env.stop_requested(); }
     };
-    world w;
+    simulation w;
     sc::policy p = plain();
     p.stabilise.down = seconds(120);
     skewed env{w.env};
@@ -532,7 +532,7 @@ TEST_CASE("autoscale: a wall clock that stands still, goes back or is far ahead 
 
 TEST_CASE("autoscale: policies and sources that are refused, and nothing is called")
 {
-    world w;
+    simulation w;
     const auto refused = [&](const sc::policy& p, bool twice = false) {
         const auto must_not_run = [&] {
             CHECK(false);
@@ -574,7 +574,7 @@ TEST_CASE("autoscale: policies and sources that are refused, and nothing is call
 
 TEST_CASE("autoscale: as many points as the window has are enough")
 {
-    world w;
+    simulation w;
     sc::policy p = plain();
     p.min_points = 20;
     w.orders = 500;
@@ -585,7 +585,7 @@ TEST_CASE("autoscale: as many points as the window has are enough")
 
 TEST_CASE("autoscale: metrics without a source leave the state")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     w.state.metrics.push_back({"former", {{at(0), 1}}});
     (void)w.run(p, 1s);
@@ -595,7 +595,7 @@ TEST_CASE("autoscale: metrics without a source leave the state")
 
 TEST_CASE("autoscale: a report is added to")
 {
-    world w;
+    simulation w;
     const sc::policy p = plain();
     sc::autoscale_report report;
     const auto ignore = [](const sc::decision&) {};
@@ -619,7 +619,7 @@ TEST_CASE("autoscale: several resources in turn, and conditions of the caller's 
     };
     auto p = sc::policy_of(is_busy{}, sc::rule());
     p.instances = {1, 10};
-    std::map<std::string, world> all;
+    std::map<std::string, simulation> all;
     all["a"].orders = 500;
     all["b"].orders = 50;
     for (int n = 0; n != 3; ++n) {

@@ -35,7 +35,7 @@ struct process_ended : std::runtime_error {
 };
 
 // A service under a load that rises and falls. One of its calls is faulty.
-struct world {
+struct simulation {
     waybill::testing::manual_environment env{waybill::steady_time{}, at(0)};
     waybill::testing::memory_autoscale_state row{};
     std::uint64_t instances = 2;
@@ -109,7 +109,7 @@ sc::policy rising_and_falling()
 }
 
 // Runs for 14 minutes, again after each end of the process.
-sc::autoscale_report run(world& w)
+sc::autoscale_report run(simulation& w)
 {
     static const sc::policy p = rising_and_falling();
     const auto ignore = [](const sc::decision&) {};
@@ -129,7 +129,7 @@ sc::autoscale_report run(world& w)
 
 TEST_CASE("autoscale: a fault or a kill at each call changes the result by some rounds at most")
 {
-    world undisturbed;
+    simulation undisturbed;
     (void)run(undisturbed);
     CHECK(undisturbed.broken.empty());
     CHECK(undisturbed.instances == 1);
@@ -139,7 +139,7 @@ TEST_CASE("autoscale: a fault or a kill at each call changes the result by some 
     std::uint64_t disturbed = 0;
     for (std::uint64_t k = 1; k <= calls; ++k) {
         for (const how way : all_ways) {
-            world w{.faulty_call = k, .way = way};
+            simulation w{.faulty_call = k, .way = way};
             CAPTURE(k);
             CAPTURE(way);
             const auto report = run(w);
@@ -165,7 +165,7 @@ TEST_CASE("autoscale: killed again and again, it reaches the number")
 {
     // A round without a command has five calls.
     for (std::uint64_t n = 6; n != 40; ++n) {
-        world w{.way = n % 2 == 0 ? how::throws_before : how::throws_after};
+        simulation w{.way = n % 2 == 0 ? how::throws_before : how::throws_after};
         CAPTURE(n);
         static const sc::policy p = rising_and_falling();
         const auto ignore = [](const sc::decision&) {};
