@@ -104,7 +104,7 @@ void test_two_workers(const std::string& url)
     // After the end of the lock, without another worker.
     slow.put("c");
     late = slow.receive(lock);
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(1500ms);
     expect(late && *late && slow.complete(**late).ok(), "complete after the lock");
 
     // Another program reads a message and ends.
@@ -122,7 +122,7 @@ void test_two_workers(const std::string& url)
 
     // Removed from the stream while it is locked.
     (void)a.ask({"XDEL", "two", id});
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(1500ms);
     none = next.receive(lock);
     expect(none && !*none, "a removed message");
 

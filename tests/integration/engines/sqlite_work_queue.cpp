@@ -53,7 +53,7 @@ int main(int argc, char** argv)
         [&] { return connected(folder + "/work" + std::to_string(++number)); },
         [](connected& q, std::string body) { q.queue.put(body); }, env,
         [](connected& q) { return q.queue.reasons(); },
-        [](connected& q) { return connected(q.path); }, 200ms));
+        [](connected& q) { return connected(q.path); }, 1s));
 
     // A file that is no database any more.
     connected broken(folder + "/broken");
