@@ -70,7 +70,7 @@ static_assert(std::is_copy_constructible_v<batch_sender> &&
               std::is_copy_assignable_v<batch_sender>);
 static_assert(std::is_nothrow_move_constructible_v<batch_sender>);
 
-TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
+TEST_CASE("sender: a send contains its close reason and its size in bytes")
 {
     batch_sender s({.limit = {.bytes = 100, .items = 3, .envelope = 10}, .linger = 50ms});
     const auto closed = [&](steady_time now) {
@@ -97,7 +97,7 @@ TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
     CHECK(waiting(s, at(70)) == at(120));  // only the earlier items are flushed
 }
 
-TEST_CASE("sender: a batch waits to fill as long as it may, whichever way the clock goes")
+TEST_CASE("sender: a batch waits for its linger time, also if the clock goes back")
 {
     batch_sender for_ever(send_policy{});
     for_ever.on(batch_sender::queued{1}, at(5));
@@ -121,7 +121,7 @@ TEST_CASE("sender: a batch waits to fill as long as it may, whichever way the cl
     CHECK(sending(s, at(150)) == numbers{0, 1});
 }
 
-TEST_CASE("sender: a lone refusal is the item's own, with its numbers, and spares its neighbours")
+TEST_CASE("sender: an item refused alone is reported with its size and limit; later items are sent")
 {
     batch_sender s = with({.bytes = 100}, {60, 70, 80});
     CHECK(sending(s) == numbers{0});
@@ -140,7 +140,7 @@ TEST_CASE("sender: a lone refusal is the item's own, with its numbers, and spare
     CHECK(s.finished());
 }
 
-TEST_CASE("sender: what no cut can save is too large at once, and says against what")
+TEST_CASE("sender: an item above the limit is too_large before any send, with the limit it exceeds")
 {
     batch_sender s = with({.bytes = 100, .single = 50, .envelope = 10}, {51, 50, unlimited, 0});
     CHECK(settle_all(s) ==
@@ -158,7 +158,7 @@ TEST_CASE("sender: what no cut can save is too large at once, and says against w
     CHECK(none.finished());
 }
 
-TEST_CASE("sender: refusals cut smaller batches from the head, with what the broker told")
+TEST_CASE("sender: after a refusal, smaller batches are cut by the reported numbers")
 {
     batch_sender s = with({.bytes = 100}, {20, 20, 20, 20, 20, 20});
     CHECK(sending(s) == numbers{0, 1, 2, 3, 4});
@@ -189,7 +189,8 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
     CHECK(sending(u).front() == 1);
 }
 
-TEST_CASE("sender: a partial failure sends what failed again, in its order, and nothing else")
+TEST_CASE("sender: after a partial failure, retryable items are sent again in order, the rest is "
+          "reported")
 {
     batch_sender s = with({.items = 4}, {1, 1, 1, 1, 1, 1});
     const batch_sender::entry_fault some[] = {{2, fault_kind::transient},
@@ -214,7 +215,7 @@ TEST_CASE("sender: a partial failure sends what failed again, in its order, and 
     CHECK(s.finished());
 }
 
-TEST_CASE("sender: failures are tried as often as the policy says, at once where it says so")
+TEST_CASE("sender: failures are retried up to max_attempts, the first retries immediately")
 {
     for (const std::uint32_t most : {0U, 1U, 2U, 5U}) {
         batch_sender s(
@@ -239,7 +240,7 @@ TEST_CASE("sender: failures are tried as often as the policy says, at once where
     }
 }
 
-TEST_CASE("sender: as many tries as a number holds come to an end")
+TEST_CASE("sender: the highest max_attempts ends after 255 attempts")
 {
     batch_sender s(
         {.retry = {.max_attempts = ~std::uint32_t{0}, .immediate = ~std::uint32_t{0} - 1}});
@@ -260,7 +261,7 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
     CHECK(settle_all(u) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: a batch that may have arrived is repeated identically, or given back")
+TEST_CASE("sender: a batch of unknown outcome is repeated identically, or reported as in_doubt")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -303,7 +304,7 @@ TEST_CASE("sender: a batch that may have arrived is repeated identically, or giv
     CHECK(settle_all(back) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: a batch that may have arrived is cut again if its repetition is too large")
+TEST_CASE("sender: a batch of unknown outcome is cut again if its repetition is too large")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -350,7 +351,7 @@ TEST_CASE("sender: a batch that may have arrived is cut again if its repetition 
     CHECK(settle_all(again) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: a batch that may have arrived is sent again if its repetition fails in part")
+TEST_CASE("sender: a batch of unknown outcome is resent in part if its repetition fails in part")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -370,7 +371,7 @@ TEST_CASE("sender: a batch that may have arrived is sent again if its repetition
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated, too")
+TEST_CASE("sender: throttling also delays repetitions, and its pause grows up to the cap")
 {
     batch_sender s = with({.items = 1}, {1, 1}, 2);
     s.on(batch_sender::started{0}, at(0));
@@ -406,7 +407,7 @@ TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated,
     CHECK(waiting(u) == steady_time::highest());
 }
 
-TEST_CASE("sender: stopped means that nothing more is sent, and answers are still heard")
+TEST_CASE("sender: after stopped, no batch is sent, and results of batches in flight are applied")
 {
     batch_sender s = with({.items = 2}, {1, 1, 1, 1});
     s.on(batch_sender::started{0}, at(0));
@@ -446,7 +447,7 @@ TEST_CASE("sender: stopped means that nothing more is sent, and answers are stil
     }
 }
 
-TEST_CASE("sender: an answer to a batch that has changed since it was asked for settles nothing")
+TEST_CASE("sender: a result for a batch that has grown since it was requested is stale")
 {
     batch_sender s({.retry = steady_retries});
     s.on(batch_sender::queued{1}, at(0));
@@ -463,7 +464,7 @@ TEST_CASE("sender: an answer to a batch that has changed since it was asked for 
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
 }
 
-TEST_CASE("sender: one item that is too large costs its neighbours a few requests, not their size")
+TEST_CASE("sender: 10,000 items with one oversized item take fewer than 160 requests")
 {
     // A thousand items of 100 bytes and a header of 10 that the broker keeps to itself.
     for (const bool names_its_limit : {false, true}) {
@@ -493,13 +494,13 @@ TEST_CASE("sender: one item that is too large costs its neighbours a few request
     }
 }
 
-TEST_CASE("sender: nothing known is the policy's own limits")
+TEST_CASE("sender: an empty calibration equals the policy's own limits")
 {
     batch_sender s({.limit = {.bytes = 100}, .item_overhead = 7}, calibration());
     CHECK(s.learnt() == detail::calibrator({.bytes = 100}, 7).state());
 }
 
-TEST_CASE("sender: several attempts in flight, and answers in any order")
+TEST_CASE("sender: several attempts in flight are settled in any order")
 {
     batch_sender s = with({.items = 2}, {1, 1, 1, 1, 1, 1}, 2);
     s.on(batch_sender::started{0}, at(0));
@@ -528,7 +529,7 @@ TEST_CASE("sender: several attempts in flight, and answers in any order")
     CHECK(sending(one) == numbers{0});
 }
 
-TEST_CASE("sender: what contradicts itself or is over changes nothing")
+TEST_CASE("sender: stale and contradictory events change nothing")
 {
     batch_sender s = with({.items = 2}, {1, 1, 1});
     const batch_sender before = s;
@@ -553,7 +554,7 @@ TEST_CASE("sender: what contradicts itself or is over changes nothing")
     CHECK(!(s == before));
 }
 
-TEST_CASE("sender: with exact sizes and an honest broker it needs as few requests as chunk_by")
+TEST_CASE("sender: with exact sizes and a true limit, it needs no more requests than chunk_by")
 {
     std::uint64_t seed = 7;
     const auto dice = [&](std::uint64_t n) {
@@ -607,7 +608,7 @@ TEST_CASE("sender: with exact sizes and an honest broker it needs as few request
     }
 }
 
-TEST_CASE("sender: goes on with what an earlier one has learnt")
+TEST_CASE("sender: a new sender continues with the calibration of an earlier one")
 {
     batch_sender s = with({.bytes = 100}, {20, 20, 20, 20, 20});
     s.on(batch_sender::too_large{0, 150, 90}, at(0));
@@ -620,7 +621,7 @@ TEST_CASE("sender: goes on with what an earlier one has learnt")
     CHECK(sending(next) == numbers{0, 1});
 }
 
-TEST_CASE("send_policy: what cannot work is named")
+TEST_CASE("send_policy: validate names the invalid field")
 {
     const auto bad = [](const send_policy& p) {
         const auto error = validate(p);

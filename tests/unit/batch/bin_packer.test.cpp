@@ -66,7 +66,7 @@ static_assert(std::equality_comparable<bin_packer<std::uint64_t, list_of_numbers
 
 }  // namespace
 
-TEST_CASE("bin_packer: an item goes into the fullest bin where it fits")
+TEST_CASE("bin_packer: an item goes into the fullest bin with space for it")
 {
     numbers b({.bytes = 100, .envelope = 10}, itself, {.open = 3});
     CHECK(b.empty());
@@ -105,7 +105,7 @@ TEST_CASE("bin_packer: an item goes into the fullest bin where it fits")
     CHECK(equal.take(at(3)).items == std::vector<std::uint64_t>{6, 2});
 }
 
-TEST_CASE("bin_packer: a bin that is full by count, or waits for too long, goes before the fullest")
+TEST_CASE("bin_packer: a bin full by count or past its deadline is taken before the fullest bin")
 {
     numbers b({.bytes = 100, .items = 2}, itself, {.open = 3, .linger = 5s});
     CHECK(!b.deadline());
@@ -134,7 +134,7 @@ TEST_CASE("bin_packer: a bin that is full by count, or waits for too long, goes 
     CHECK(!for_ever.deadline());
 }
 
-TEST_CASE("bin_packer: limits and sizes that make no sense do no harm")
+TEST_CASE("bin_packer: zero and unlimited limits, and negative sizes, are handled")
 {
     for (const std::uint64_t n : {0U, 1U}) {
         numbers b({.items = n}, itself, {.open = n, .items = n});
@@ -169,7 +169,7 @@ TEST_CASE("bin_packer: limits and sizes that make no sense do no harm")
     CHECK(few.try_add(1U, at(0)) == add_result::added);
 }
 
-TEST_CASE("bin_packer: takes an item only if it keeps it; a copy is a snapshot")
+TEST_CASE("bin_packer: moves from an item only if it is added; a copy is a snapshot")
 {
     using owner = std::unique_ptr<std::string>;
     const auto size = [](const owner& o) -> std::uint64_t { return o->size(); };
@@ -197,7 +197,7 @@ TEST_CASE("bin_packer: takes an item only if it keeps it; a copy is a snapshot")
     CHECK(c.take(at(0)).bytes == 5);
 }
 
-TEST_CASE("open_bins_of and pack: whatever chunk_by takes")
+TEST_CASE("bin_packer::of and pack: accept every size function that chunk_by accepts")
 {
     const auto capturing = [h = std::uint64_t{2}](const std::string& s) { return h + s.size(); };
     // bin_packer<std::string> refuses it: compile_fail/bin_packer_other_size.cpp.
@@ -231,7 +231,7 @@ TEST_CASE("open_bins_of and pack: whatever chunk_by takes")
     CHECK(p.batches[0].items == places{0, 2});
 }
 
-TEST_CASE("pack: by places, with what fits nowhere apart")
+TEST_CASE("pack: returns the indices of each batch, and those of oversized items separately")
 {
     const std::vector<std::uint64_t> sizes{50, 60, 55, 91, 30, 1, 90};
     const auto p = pack(sizes, {.bytes = 100, .envelope = 10}, itself, 3);

@@ -101,7 +101,7 @@ bool all_alike()
     return true;
 }
 
-TEST_CASE("blocks go as far as the plain loop does, whatever the numbers")
+TEST_CASE("block_sums: for every integer type, blocks end where the plain loop ends")
 {
     CHECK(all_alike<std::uint8_t>());
     CHECK(all_alike<std::int8_t>());

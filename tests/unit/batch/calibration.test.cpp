@@ -343,7 +343,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("calibration: a mere yes or no is enough: within 3 % of the best after 40 batches")
+TEST_CASE("calibration: without reported numbers, batches are at least 90 % full after 40 batches")
 {
     for (const std::uint64_t header : {60U, 300U, 0U, 1'000U}) {
         CAPTURE(header);
@@ -357,7 +357,7 @@ TEST_CASE("calibration: a mere yes or no is enough: within 3 % of the best after
     }
 }
 
-TEST_CASE("calibration: numbers or sizes of items are enough at once")
+TEST_CASE("calibration: reported sums or item sizes suffice after one refusal")
 {
     for (const std::uint64_t header : {60U, 300U, 1'000U}) {
         for (const bool items : {false, true}) {
@@ -373,7 +373,8 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
     }
 }
 
-TEST_CASE("calibration: sizes of accepted batches converge, follow, and learn what differs")
+TEST_CASE("calibration: estimates from accepted sizes converge, follow changes and include "
+          "variance")
 {
     sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
     simulation w{.header = 200, .actual = true};
@@ -405,7 +406,7 @@ TEST_CASE("calibration: sizes of accepted batches converge, follow, and learn wh
     CHECK(deviation < 1'200);
 }
 
-TEST_CASE("calibration: where nothing is documented, the limit is found within a 64th")
+TEST_CASE("calibration: an undocumented limit is found within 1/64")
 {
     for (const std::uint64_t limit : {1'000'000U, 262'144U, 30'000U}) {
         CAPTURE(limit);
@@ -427,7 +428,7 @@ TEST_CASE("calibration: where nothing is documented, the limit is found within a
 TEST_CASE("calibration: a limit that was lowered and raised again is used again")
 {
     const calibrator start(batch_limits{.bytes = 262'144}, 54);
-    SUBCASE("told: after 33 full batches")
+    SUBCASE("reported limit: after 33 full batches")
     {
         sends s(start);
         s.run({.limit = 65'536, .numbers = true}, 20);
@@ -437,7 +438,7 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
         CHECK(r.fill > 0.97);
         CHECK(r.refused <= 1);
     }
-    SUBCASE("told, and raised to another than the documented one: the same")
+    SUBCASE("reported limit, raised to less than the documented one: after 34 full batches")
     {
         sends s(start);
         s.run({.limit = 65'536, .numbers = true}, 20);
@@ -445,7 +446,7 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
         CHECK(s.known.budget() == 131'072);
         CHECK(s.run({.limit = 131'072, .numbers = true}, 50).fill > 0.96);
     }
-    SUBCASE("searched: after 40 full batches")
+    SUBCASE("searched limit: after 40 full batches")
     {
         sends s{calibrator(batch_limits{.bytes = 262'144})};
         s.run({.limit = 65'536, .exact = true}, 20);
@@ -455,14 +456,14 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
         CHECK(s.known.budget() > 255'000);
         CHECK(s.run({.exact = true}, 50).fill > 0.97);
     }
-    SUBCASE("searched, and nothing is documented: after 60 full batches, to half of what it is")
+    SUBCASE("searched, undocumented limit: half of it after 60 full batches")
     {
         sends s{calibrator()};
         s.run({.limit = 65'536, .exact = true}, 40);
         s.run({.exact = true}, 60);
         CHECK(s.known.budget() > 131'072);
     }
-    SUBCASE("mistaken for headers: after 300 full batches")
+    SUBCASE("limit mistaken for headers: after 300 full batches")
     {
         sends s(start);
         s.run({.limit = 65'536}, 40);
@@ -474,7 +475,7 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
     }
 }
 
-TEST_CASE("calibration: headers that became small again are found out, whatever a broker tells")
+TEST_CASE("calibration: a decrease of headers is found for every kind of broker report")
 {
     struct which {
         std::string name;
@@ -500,7 +501,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
     }
 }
 
-TEST_CASE("calibration: bodies of another size, or encoded otherwise, are found out, too")
+TEST_CASE("calibration: a change of body size or encoding is found")
 {
     const auto recovers = [](const simulation& first, const simulation& then, int within) {
         sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
@@ -531,7 +532,7 @@ TEST_CASE("calibration: bodies of another size, or encoded otherwise, are found 
     recovers({.ratio = 4.0 / 3}, {}, 300);
 }
 
-TEST_CASE("calibration: a guess above the limit itself does no lasting harm")
+TEST_CASE("calibration: an initial header estimate above the limit has no lasting effect")
 {
     for (const std::uint64_t guess : {200'000U, 1'000'000U}) {
         CAPTURE(guess);
@@ -541,7 +542,8 @@ TEST_CASE("calibration: a guess above the limit itself does no lasting harm")
     }
 }
 
-TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
+TEST_CASE("calibration: for extreme reported numbers, the state stays finite and the budget "
+          "positive")
 {
     const std::uint64_t some[] = {0,         1, 2, 63, 1'000, std::uint64_t{1} << 40U,
                                   unlimited / 2, unlimited - 1, unlimited};
@@ -589,7 +591,7 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
     }
 }
 
-TEST_CASE("calibration: what two workers have learnt is made one")
+TEST_CASE("calibration: merged combines what two workers have learnt")
 {
     using waybill::merged;
     calibrator with_sizes(waybill::batch_limits{.bytes = 262'144}, 54);

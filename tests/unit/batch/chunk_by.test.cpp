@@ -157,7 +157,7 @@ static_assert([] {
     return promises_all_around(sizes, itself{});
 }());
 
-TEST_CASE("the promises hold where there is no random access, too")
+TEST_CASE("chunk_by: the guarantees hold without random access")
 {
     std::list<int> sizes{5, 3, 8, 1, 1, 2, 1, 0, 0, 11, 10, 9, -1, 4};
     CHECK(promises_all_around(sizes, itself{}));
@@ -178,7 +178,7 @@ lengths cuts(Items& items, const batch_limits& l, F size)
     return all;
 }
 
-TEST_CASE("the examples that more-itertools gives for constrained_batches")
+TEST_CASE("chunk_by: equals the examples of constrained_batches in more-itertools")
 {
     const std::vector<std::string> words{"12345", "123", "12345678", "1", "1", "12", "1"};
     const auto length = [](const std::string& s) { return s.size(); };
@@ -192,7 +192,7 @@ TEST_CASE("the examples that more-itertools gives for constrained_batches")
     CHECK(cuts(words, {.items = 0}, length).size() == words.size());
 }
 
-TEST_CASE("each chunk says what it weighs and why it ends")
+TEST_CASE("chunk_by: each chunk contains its size and its close reason")
 {
     const std::vector<int> sizes{40, 40, 40, 10, 10, 10, 200, 5};
     using part_of = chunk<std::vector<int>::const_iterator>;
@@ -209,7 +209,7 @@ TEST_CASE("each chunk says what it weighs and why it ends")
     CHECK(parts[4] == part_of{at(7), at(8), 25, 1, true, batch_close_reason::end});
 }
 
-TEST_CASE("an item that is too large stands alone, tells its size, and spares its neighbours")
+TEST_CASE("chunk_by: an oversized item is a chunk of its own and takes no space from other items")
 {
     const std::vector<int> sizes{1, 2, 500, 3, 4};
     std::vector<std::uint64_t> bytes;
@@ -233,7 +233,7 @@ TEST_CASE("an item that is too large stands alone, tells its size, and spares it
     CHECK(alone.bytes == 500);
 }
 
-TEST_CASE("a negative size is too large, even where there is no limit")
+TEST_CASE("chunk_by: a negative size is too large, even without limits")
 {
     const std::vector<int> sizes{1, -1, 2};
     CHECK(cuts(sizes, {}, itself{}) == lengths{{1}, {-1}, {2}});
@@ -243,7 +243,7 @@ TEST_CASE("a negative size is too large, even where there is no limit")
     CHECK(error.bytes == unlimited);
 }
 
-TEST_CASE("any container, constant or not, and any part of it")
+TEST_CASE("chunk_by: accepts any container, constant or not, and any part of one")
 {
     std::vector<int> vector{5, 3, 8, 1, 1, 2, 1};
     const lengths expected{{5, 3}, {8, 1, 1}, {2, 1}};
@@ -300,7 +300,7 @@ static_assert([] {
     return parts == 2;
 }());
 
-TEST_CASE("a size may be a function, a lambda, a functor or a member")
+TEST_CASE("chunk_by: a size may be a function, a lambda, a functor or a member")
 {
     std::vector<letter> inbox{{"12345", 4}, {"123", 4}, {"12345678", 4}};
     const batch_limits l{.bytes = 20};
@@ -339,7 +339,7 @@ struct changing {
 };
 static_assert(!sizer<changing, const letter&>, "asking must change nothing");
 
-TEST_CASE("each item is measured once a pass, and only when its turn has come")
+TEST_CASE("chunk_by: each item is measured once a pass, and not before its chunk is cut")
 {
     std::vector<int> sizes(1'000, 7);
     sizes[500] = 70'000;
@@ -364,7 +364,7 @@ TEST_CASE("each item is measured once a pass, and only when its turn has come")
     }
 }
 
-TEST_CASE("front_chunk cuts with limits that change on the way")
+TEST_CASE("front_chunk: limits may differ between calls")
 {
     const std::vector<int> sizes{5, 5, 5, 5, 5, 5};
     auto part = front_chunk(sizes.begin(), sizes.end(), {.bytes = 15}, itself{});
@@ -380,7 +380,8 @@ TEST_CASE("front_chunk cuts with limits that change on the way")
     CHECK(part.fits);
 }
 
-TEST_CASE("a lambda that cannot be assigned does not make the iterators poorer")
+TEST_CASE("chunk_by: with a lambda that is not assignable, the iterators are still forward "
+          "iterators")
 {
     std::vector<int> sizes{1, 2, 3, 4, 5};
     int most = 4;
@@ -408,7 +409,7 @@ TEST_CASE("a lambda that cannot be assigned does not make the iterators poorer")
     CHECK(blank == range.end());
 }
 
-TEST_CASE("the loop of the first page compiles as it is written")
+TEST_CASE("chunk_by: a loop sends the chunks that fit and stores oversized items")
 {
     std::vector<letter> inbox(10'000, letter{"an order"});
     inbox[77].body = std::string_view("0123456789");
@@ -486,7 +487,7 @@ static_assert([] {
            (++at)->closed == batch_close_reason::end && at->bytes == 3 && ++at == parts.end();
 }());
 
-TEST_CASE("a framing is for any container, and for what is made on the way")
+TEST_CASE("chunk_by: accepts a framing for any container, also a temporary one")
 {
     const std::list<int> list{3, 3, 2, 9};
     std::vector<std::uint64_t> bytes;
@@ -521,7 +522,7 @@ constexpr bool same_without(const Items& items, const batch_limits& l)
     return bare == range.end();
 }
 
-TEST_CASE("integers are their own sizes")
+TEST_CASE("chunk_by: integers need no size function")
 {
     std::vector<int> sizes{5, 3, 8, 1, 1, 2, 1};
     std::vector<std::uint64_t> counts;
@@ -549,7 +550,7 @@ TEST_CASE("integers are their own sizes")
 }
 
 // Chunks are ranges for the algorithms of std::ranges and for the older ones.
-TEST_CASE("algorithms walk the chunks, and the items in them")
+TEST_CASE("chunk_by: std::ranges algorithms work on chunks and on their items")
 {
     const std::vector<int> sizes{5, 3, 8, 1, 1, 2, 1, 20};
     const auto range = chunk_by(sizes, {.bytes = 10});

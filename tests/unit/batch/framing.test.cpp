@@ -185,7 +185,7 @@ struct by_address {
     const std::string* expected = nullptr;
 };
 
-TEST_CASE("a projection that gives a reference copies nothing")
+TEST_CASE("framed: a projection that returns a reference makes no copy")
 {
     const named one("one");
     CHECK(sum(framed(by_address{&one.name}, &named::name), one) == 0);

@@ -64,7 +64,7 @@ static_assert(!std::constructible_from<numbers, batch_limits>);  // without a si
 
 }  // namespace
 
-TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
+TEST_CASE("keyed_batches: each key has its own batch, filled up to the exact limit")
 {
     numbers b({.bytes = 100, .envelope = 10}, itself, {.open = 2});
     CHECK(b.empty());
@@ -89,7 +89,7 @@ TEST_CASE("keyed_batches: every key has its own batch, exact to the byte")
     CHECK(b.items() == 0);
 }
 
-TEST_CASE("keyed_batches: another key needs a place, and the oldest makes room")
+TEST_CASE("keyed_batches: if no place is free, a new key closes the oldest batch")
 {
     numbers b({.bytes = 100}, itself, {.open = 3});
     CHECK(b.try_add('a', 1U, at(1)) == add_result::added);
@@ -116,7 +116,7 @@ TEST_CASE("keyed_batches: another key needs a place, and the oldest makes room")
     CHECK(b.take(at(5)) == taken{'b', {90}, 90, batch_close_reason::end, at(2)});
 }
 
-TEST_CASE("keyed_batches: one take is enough, whoever has been refused before")
+TEST_CASE("keyed_batches: after full, one take makes room for the last refused item")
 {
     numbers b({.bytes = 10, .items = 3}, itself, {.open = 4});
     for (const char key : {'a', 'b', 'c', 'd'}) {
@@ -163,7 +163,7 @@ TEST_CASE("keyed_batches: a limit for the items of all batches together")
     CHECK(both.try_add('a', 1U, at(2)) == add_result::added);
 }
 
-TEST_CASE("keyed_batches: each closes in time, whichever way the clock goes")
+TEST_CASE("keyed_batches: each batch closes at its deadline, also if the clock goes back")
 {
     numbers b({.bytes = 100}, itself, {.open = 3, .linger = 5s});
     CHECK(!b.deadline());
@@ -202,7 +202,7 @@ TEST_CASE("keyed_batches: each closes in time, whichever way the clock goes")
     CHECK(for_ever.take(steady_time::highest()).closed == batch_close_reason::end);
 }
 
-TEST_CASE("keyed_batches: limits and sizes that make no sense do no harm")
+TEST_CASE("keyed_batches: zero and unlimited limits, and negative sizes, are handled")
 {
     for (const std::uint64_t n : {0U, 1U}) {
         numbers b({.items = n}, itself, {.open = n, .items = n});
@@ -229,7 +229,7 @@ TEST_CASE("keyed_batches: limits and sizes that make no sense do no harm")
     CHECK(negative.items() == 1);
 }
 
-TEST_CASE("keyed_batches: takes a message only if it keeps it")
+TEST_CASE("keyed_batches: moves from a message only if it is added")
 {
     using owner = std::unique_ptr<std::string>;
     const auto size = [](const owner& o) -> std::uint64_t { return o->size(); };
@@ -250,7 +250,7 @@ TEST_CASE("keyed_batches: takes a message only if it keeps it")
     CHECK(*b.take(at(0)).items.front() == "abc");
 }
 
-TEST_CASE("keyed_batches: sizes may depend on places; a copy is a snapshot")
+TEST_CASE("keyed_batches: a size may depend on the position; a copy is a snapshot")
 {
     texts b({.bytes = 10}, json_array{}, {.open = 2});
     CHECK(b.try_add("k", "abc", at(0)) == add_result::added);
@@ -295,7 +295,7 @@ void takes_one_of_8_and_2_bytes(Open open)
 
 }  // namespace
 
-TEST_CASE("keyed_batches::of: whatever chunk_by takes")
+TEST_CASE("keyed_batches::of: accepts every size function that chunk_by accepts")
 {
     const batch_limits l{.bytes = 10, .envelope = 2};
     const auto capturing = [h = std::uint64_t{2}](const order& o) { return h + o.bytes; };

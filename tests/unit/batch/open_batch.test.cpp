@@ -45,7 +45,7 @@ std::uint64_t itself(const std::uint64_t& n)
     return n;
 }
 
-TEST_CASE("open_batch: exactly at the limit, and one over")
+TEST_CASE("open_batch: a batch at exactly the limit is accepted, one byte more is full")
 {
     numbers b({.bytes = 100, .envelope = 10}, itself);
     CHECK(b.empty());
@@ -78,7 +78,7 @@ TEST_CASE("open_batch: exactly at the limit, and one over")
     CHECK(s.size() == 1);
 }
 
-TEST_CASE("open_batch: a count is a limit, too, and zero reads as one")
+TEST_CASE("open_batch: the item limit closes a batch, and zero is read as one")
 {
     for (const std::uint64_t items : {0U, 1U}) {
         numbers b({.items = items}, itself);
@@ -97,7 +97,7 @@ TEST_CASE("open_batch: a count is a limit, too, and zero reads as one")
     CHECK(b.take(at(0)).closed == batch_close_reason::items);
 }
 
-TEST_CASE("open_batch: after full and take the same message is added")
+TEST_CASE("open_batch: after full and take, the same message is added")
 {
     for (const batch_limits& l :
          {batch_limits{.bytes = 10, .items = 2, .envelope = 3},
@@ -134,7 +134,7 @@ TEST_CASE("open_batch: after full and take the same message is added")
     }
 }
 
-TEST_CASE("open_batch: limits and sizes that make no sense do no harm")
+TEST_CASE("open_batch: zero and unlimited limits, and negative sizes, are handled")
 {
     numbers nothing({.bytes = 0, .items = 0, .single = 0, .envelope = 0}, itself);
     CHECK(nothing.try_add(1U, at(0)) == add_result::too_large);
@@ -152,7 +152,7 @@ TEST_CASE("open_batch: limits and sizes that make no sense do no harm")
     CHECK(negative.try_add(1, at(0)) == add_result::added);
 }
 
-TEST_CASE("open_batch: closes in time, whichever way the clock goes")
+TEST_CASE("open_batch: closes at its deadline, also if the clock goes back")
 {
     numbers b({.bytes = 100}, itself, 5s);
     CHECK(!b.deadline());
@@ -189,7 +189,7 @@ TEST_CASE("open_batch: closes in time, whichever way the clock goes")
     CHECK(at_the_end.take({}).items.size() == 1);
 }
 
-TEST_CASE("open_batch: takes a message only if it keeps it")
+TEST_CASE("open_batch: moves from a message only if it is added")
 {
     using owner = std::unique_ptr<std::string>;
     open_batch<owner> b({.bytes = 5}, [](const owner& o) -> std::uint64_t { return o->size(); });
@@ -211,7 +211,7 @@ TEST_CASE("open_batch: takes a message only if it keeps it")
     static_assert(std::movable<open_batch<owner>>);
 }
 
-TEST_CASE("open_batch: a copy is a snapshot; a size function may carry state")
+TEST_CASE("open_batch: a copy is a snapshot; a size function may have state")
 {
     std::uint64_t framing = 2;
     const auto size = [framing](const std::string& s) { return framing + s.size(); };
@@ -300,7 +300,7 @@ void takes_one_of_8_and_2_bytes(Open open)
 
 }  // namespace
 
-TEST_CASE("open_batch::of: whatever chunk_by takes")
+TEST_CASE("open_batch::of: accepts every size function that chunk_by accepts")
 {
     const batch_limits l{.bytes = 10, .envelope = 2};
     takes_one_of_8_and_2_bytes(open_batch<order>::of(l, &order::bytes));
@@ -334,7 +334,7 @@ TEST_CASE("open_batch::of: whatever chunk_by takes")
     CHECK(array.take(at(1)).bytes == 10);
 }
 
-TEST_CASE("open_batch::of: a snapshot can be gone back to, whatever the size function keeps")
+TEST_CASE("open_batch::of: a snapshot can be restored for any copyable size function")
 {
     std::string header(30, 'h');  // on the heap
     std::uint64_t asked = 0;

@@ -201,7 +201,7 @@ static_assert(repaired(&item_estimate::drift, no_number));
 static_assert(repaired(&item_estimate::error, infinite));
 static_assert(overhead(item_estimate{.seen = 4'000'000'000}).state().seen == 4);
 
-TEST_CASE("overhead: sums converge to factor and amount, and noise to its variance")
+TEST_CASE("overhead: ratio and header converge to the true values, and noise to its variance")
 {
     overhead o(54);
     dice roll{1};
@@ -222,7 +222,7 @@ TEST_CASE("overhead: sums converge to factor and amount, and noise to its varian
     CHECK(o.state().noise < 1'000);
 }
 
-TEST_CASE("overhead: two kinds of items are a large noise, and it is learnt from sums")
+TEST_CASE("overhead: items of two kinds are learnt from sums as a large noise")
 {
     overhead o(60);
     dice roll{2};
@@ -237,7 +237,7 @@ TEST_CASE("overhead: two kinds of items are a large noise, and it is learnt from
     CHECK(deviation < 1'000);
 }
 
-TEST_CASE("overhead: a drift is followed, a step is taken")
+TEST_CASE("overhead: follows a drift, and adopts a step within three sums")
 {
     overhead o(54);
     double header = 54;
@@ -255,7 +255,7 @@ TEST_CASE("overhead: a drift is followed, a step is taken")
     }
 }
 
-TEST_CASE("overhead: a yes beyond all that was believed is a change, as a no is")
+TEST_CASE("overhead: an unexpected acceptance changes the estimate, as an unexpected refusal does")
 {
     // 300 bytes are known and certain. Then a batch is accepted that should be far above the limit.
     overhead o(54);
@@ -272,7 +272,7 @@ TEST_CASE("overhead: a yes beyond all that was believed is a change, as a no is"
     CHECK(std::abs(o.mean(100'000, 400) - before) < 1e-9);
 }
 
-TEST_CASE("overhead: no number is so wild that what follows is none")
+TEST_CASE("overhead: the state stays finite after extreme numbers")
 {
     const double wild[] = {0, 1, 1e3, 1e9, 1.8446744073709552e19, -1e3, -1.8446744073709552e19};
     for (const double bodies : wild) {
@@ -314,7 +314,7 @@ TEST_CASE("overhead: no number is so wild that what follows is none")
     }
 }
 
-TEST_CASE("overhead: after a sum that cannot be, three that can are enough")
+TEST_CASE("overhead: recovers from an implausible sum within three plausible ones")
 {
     for (const double sum : {-24'000.0, 0.0, 1e9, 1e15, 1.8e19}) {
         CAPTURE(sum);
@@ -341,7 +341,7 @@ overhead switched(int batches, int turn)
 
 }  // namespace
 
-TEST_CASE("overhead: a change is adopted at once and is no deviation of items, however many come")
+TEST_CASE("overhead: a change of headers is adopted at once and does not raise the noise")
 {
     for (const int turn : {6, 8, 20}) {
         CAPTURE(turn);
@@ -351,7 +351,7 @@ TEST_CASE("overhead: a change is adopted at once and is no deviation of items, h
     }
 }
 
-TEST_CASE("overhead: a sum that spans a change says what comes next is like its second part")
+TEST_CASE("overhead: a sum that spans a change sets the header to that of its second part")
 {
     overhead o(item_estimate{.header = 300, .noise = 25, .seen = 4});
     o.observe_surplus(100, 22'000, 50);  // the first 100 had 80 each, so the other 50 have 740

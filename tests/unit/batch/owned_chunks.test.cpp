@@ -45,7 +45,7 @@ std::vector<strings> shown(const Chunks& chunks)
     return all;
 }
 
-TEST_CASE("a container that is given away gives its items")
+TEST_CASE("owned_chunks: items are moved out of an rvalue container")
 {
     std::vector<std::unique_ptr<int>> inbox;
     std::vector<const int*> addresses;
@@ -72,7 +72,7 @@ TEST_CASE("a container that is given away gives its items")
     CHECK(batches[3].closed == batch_close_reason::end);
 }
 
-TEST_CASE("one that has a name keeps its items, and so does what a view shows")
+TEST_CASE("owned_chunks: an lvalue container and the data of a view stay unchanged")
 {
     strings inbox = words();
     CHECK(shown(owned_chunks(inbox, ten, &std::string::size)) == expected);
@@ -91,7 +91,7 @@ TEST_CASE("one that has a name keeps its items, and so does what a view shows")
     CHECK(inbox == strings(7));  // NOLINT: the rest has been moved from
 }
 
-TEST_CASE("items come from any container and go into any")
+TEST_CASE("owned_chunks: items come from any container and go into any")
 {
     strings all = words();
     CHECK(shown(owned_chunks(std::list<std::string>(all.begin(), all.end()), ten,
@@ -132,7 +132,7 @@ struct array_of_text {
     void push(state& s, const std::string&) const { s.any = true; }
 };
 
-TEST_CASE("a framing counts here, too, and so do bare sizes")
+TEST_CASE("owned_chunks: accepts a framing, and integers without a size function")
 {
     const auto framed = owned_chunks(words(), {.bytes = 11}, array_of_text{});
     CHECK(shown(framed) ==
@@ -147,7 +147,7 @@ TEST_CASE("a framing counts here, too, and so do bare sizes")
     CHECK(owned_chunks(std::vector<int>{}, ten).empty());
 }
 
-TEST_CASE("each size is asked for once, and each batch allocates once")
+TEST_CASE("owned_chunks: each size is requested once, and no batch has spare capacity")
 {
     int asked = 0;
     strings inbox = words();
@@ -182,7 +182,7 @@ struct shelf : std::vector<counted> {
     static inline int ready_after = -1;
 };
 
-TEST_CASE("all batches have their room before the first item moves")
+TEST_CASE("owned_chunks: all batches are reserved before the first item moves")
 {
     std::vector<counted> inbox;
     inbox.reserve(10);

@@ -38,7 +38,7 @@ static_assert(std::input_iterator<counter> && !std::forward_iterator<counter>);
 
 }  // namespace
 
-TEST_CASE("resend_buffer: keeps what was pulled until it is released, by number")
+TEST_CASE("resend_buffer: keeps pulled items, by number, until they are released")
 {
     std::uint64_t read = 0;
     resend_buffer<counter, std::default_sentinel_t> box(counter{&read, 1'000}, {});
@@ -65,7 +65,7 @@ TEST_CASE("resend_buffer: keeps what was pulled until it is released, by number"
     CHECK(box.pulled() == 1'000);
 }
 
-TEST_CASE("resend_buffer: what was peeked at does not count until it is taken, and is read once")
+TEST_CASE("resend_buffer: a peeked item is read once, and counts only after take")
 {
     std::uint64_t read = 0;
     resend_buffer<counter, std::default_sentinel_t> box(counter{&read, 2}, {});
@@ -86,7 +86,7 @@ TEST_CASE("resend_buffer: what was peeked at does not count until it is taken, a
     CHECK(box.pulled() == 2);
 }
 
-TEST_CASE("resend_buffer: over a stream, an empty input, and items that can only be moved")
+TEST_CASE("resend_buffer: accepts a stream, an empty input and move-only items")
 {
     std::istringstream in("one two three");
     resend_buffer words{std::istream_iterator<std::string>(in),

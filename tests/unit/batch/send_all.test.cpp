@@ -69,7 +69,7 @@ static_assert(
     std::forward_iterator<waybill::detail::sent_batch<std::forward_list<int>::iterator>::iterator>);
 static_assert(std::forward_iterator<waybill::detail::sent_batch<const int*>::iterator>);
 
-TEST_CASE("send_all: any container that can be walked again")
+TEST_CASE("send_all: accepts any multi-pass container")
 {
     const std::array<std::string, 5> words{"a", "bb", "ccc", "dddd", "eeeee"};
     const auto goes = [&](const auto& input) {
@@ -100,7 +100,7 @@ TEST_CASE("send_all: any container that can be walked again")
     CHECK(b.heard.back() == std::vector<std::string>{"bb", "ccc"});
 }
 
-TEST_CASE("send_all: nothing and one")
+TEST_CASE("send_all: an empty input, and one of a single item")
 {
     batch_sender s(policy(2));
     broker b;
@@ -112,7 +112,7 @@ TEST_CASE("send_all: nothing and one")
     CHECK(b.heard == batches{{"x"}});
 }
 
-TEST_CASE("send_all: every outcome, with numbers from the input's first item")
+TEST_CASE("send_all: reports every outcome, numbered from the first item of the input")
 {
     batch_sender s({.limit = {.bytes = 5, .items = 3}, .retry = policy(1).retry});
     const std::vector<std::string> before{"zz", "zz"};
@@ -183,7 +183,7 @@ void resumes(Input&& input)
     CHECK(r.unaccepted_bytes == 8 + 8 + 8 + 3);
 }
 
-TEST_CASE("send_all: called again it goes on where it stopped")
+TEST_CASE("send_all: a further call continues after the last one")
 {
     const std::vector<std::string> words{"a", "bb", "ccc", "dddd", "eeeee", "f", "gg"};
     resumes(words);
@@ -196,7 +196,7 @@ TEST_CASE("send_all: called again it goes on where it stopped")
     CHECK(box.pulled() == 7);
 }
 
-TEST_CASE("send_all: an outbox holds a batch and one item more")
+TEST_CASE("send_all: a resend_buffer holds at most one batch and one more item")
 {
     std::ostringstream out;
     for (int i = 0; i != 500; ++i) out << "item" << i << ' ';
@@ -223,7 +223,7 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
     for (std::size_t i = 0; i != 500; ++i) CHECK(got[i] == "item" + std::to_string(i));
 }
 
-TEST_CASE("send_all: one outbox for several senders, one sender for several inputs")
+TEST_CASE("send_all: one resend_buffer for several senders, one sender for several inputs")
 {
     std::istringstream in("a b c d e f g");
     resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
@@ -254,7 +254,7 @@ TEST_CASE("send_all: one outbox for several senders, one sender for several inpu
     CHECK(rest.outcomes == std::vector<item_report>{{item(0, 3), item_outcome::accepted}});
 }
 
-TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
+TEST_CASE("send_all: after a stop between two calls, the remaining items are unsent")
 {
     const std::forward_list<std::string> words{"a", "b", "c"};
     batch_sender s(policy(2));
@@ -282,7 +282,7 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
     CHECK(u.sends == 1);
 }
 
-TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived")
+TEST_CASE("send_all: after contradictory results the items are in_doubt")
 {
     const std::vector<std::string> words{"a", "b"};
     batch_sender s(policy(2));
@@ -301,7 +301,7 @@ TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived"
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::in_doubt}});
 }
 
-TEST_CASE("send_all: asks the clock again for every step, and never ends a wait by itself")
+TEST_CASE("send_all: reads the clock in every step, and returns to wait")
 {
     const std::vector<std::string> words{"a"};
     batch_sender s(policy(1));

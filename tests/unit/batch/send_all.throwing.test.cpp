@@ -58,7 +58,7 @@ void a_throwing_send(Input&& input, send_policy::when_unknown how,
 
 }  // namespace
 
-TEST_CASE("send_all: a batch whose function throws may have arrived")
+TEST_CASE("send_all: a batch whose transmit throws has an unknown outcome")
 {
     const std::vector<std::string> again{"0: a b", "1: c d", "1: c d", "2: e"};
     const std::vector<std::string> back{"0: a b", "1: c d", "2: e"};
@@ -74,8 +74,7 @@ TEST_CASE("send_all: a batch whose function throws may have arrived")
     }
 }
 
-TEST_CASE(
-    "send_all: an item whose size throws is asked for again, and no other is sent in its place")
+TEST_CASE("send_all: after an exception of the size function, the same item is measured again")
 {
     std::istringstream in("a b c d e");
     resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
@@ -104,7 +103,7 @@ TEST_CASE(
     CHECK(s.finished());
 }
 
-TEST_CASE("resend_buffer: an input that throws is read on from where it was")
+TEST_CASE("resend_buffer: after an exception of the input, reading continues at the same item")
 {
     struct wire {
         using value_type = int;

@@ -51,7 +51,7 @@ struct broker {
     }
 };
 
-TEST_CASE("send_all sleeps while the broker throttles, and returns when all is settled")
+TEST_CASE("send_all: sleeps while the broker throttles, and returns after all items are settled")
 {
     manual_environment env(steady_time::at(100s));
     batch_sender s(two_items_each());
@@ -67,7 +67,8 @@ TEST_CASE("send_all sleeps while the broker throttles, and returns when all is s
     CHECK(s.finished());
 }
 
-TEST_CASE("send_all returns at its time limit from a broker that always throttles, and can go on")
+TEST_CASE("send_all: returns at its time limit from a broker that always throttles, and "
+          "continues later")
 {
     manual_environment env;
     batch_sender s(two_items_each());
@@ -87,7 +88,7 @@ TEST_CASE("send_all returns at its time limit from a broker that always throttle
     CHECK_FALSE(r.waiting);
 }
 
-TEST_CASE("send_all sends nothing after a stop request")
+TEST_CASE("send_all: sends nothing after a stop request")
 {
     manual_environment env;
     batch_sender s(two_items_each());
@@ -102,7 +103,7 @@ TEST_CASE("send_all sends nothing after a stop request")
     CHECK(b.got == words);
 }
 
-TEST_CASE("send_all replaces nothing after a stop request")
+TEST_CASE("send_all: replaces nothing after a stop request")
 {
     manual_environment env;
     send_policy p{.limit = {.bytes = 4}, .exact_sizes = true};
@@ -128,7 +129,7 @@ TEST_CASE("send_all replaces nothing after a stop request")
     CHECK(r.accepted == 2);
 }
 
-TEST_CASE("send_all counts items that may have arrived twice, each once")
+TEST_CASE("send_all: maybe_twice counts each item that may have arrived twice once")
 {
     const send_outcome unknown = batch_sender::outcome_unknown{};
     const send_outcome busy = batch_sender::throttled{.retry_after = 1s};
@@ -158,7 +159,7 @@ TEST_CASE("send_all counts items that may have arrived twice, each once")
     CHECK(r.maybe_twice == 0);
 }
 
-TEST_CASE("send_all loses nothing if a service fails before it looks at the size")
+TEST_CASE("send_all: loses nothing if a service fails before its size check")
 {
     // 503 may be returned before the size is known, or after the batch was stored.
     for (const bool ordered : {false, true}) {
@@ -193,7 +194,7 @@ TEST_CASE("send_all loses nothing if a service fails before it looks at the size
     }
 }
 
-TEST_CASE("send_all counts an item once that is cut again after an unknown outcome")
+TEST_CASE("send_all: counts an item once if it is cut again after an unknown outcome")
 {
     const send_outcome unknown = batch_sender::outcome_unknown{};
     manual_environment env;
@@ -205,7 +206,7 @@ TEST_CASE("send_all counts an item once that is cut again after an unknown outco
     CHECK(r.maybe_twice == 5);
 }
 
-TEST_CASE("send_all with 255 attempts loses nothing in an outage of half an hour")
+TEST_CASE("send_all: loses nothing in an outage of 30 minutes with 255 attempts")
 {
     for (const std::uint32_t attempts : {5U, 255U}) {
         manual_environment env;
@@ -223,7 +224,7 @@ TEST_CASE("send_all with 255 attempts loses nothing in an outage of half an hour
     }
 }
 
-TEST_CASE("send_all counts throttled requests")
+TEST_CASE("send_all: counts throttled requests")
 {
     manual_environment env;
     batch_sender s(two_items_each());
@@ -234,7 +235,7 @@ TEST_CASE("send_all counts throttled requests")
     CHECK(r.sends == 5);
 }
 
-TEST_CASE("send_all with a circuit breaker that other calls share")
+TEST_CASE("send_all: works with a circuit breaker shared with other calls")
 {
     manual_environment env;
     circuit_breaker breaker({.minimum_throughput = circuit_breaker::config::never,
@@ -257,7 +258,7 @@ TEST_CASE("send_all with a circuit breaker that other calls share")
     CHECK(env.slept() >= duration(5s));
 }
 
-TEST_CASE("send_all takes the jitter of its retries from the environment")
+TEST_CASE("send_all: the jitter of its retries comes from the environment")
 {
     std::vector<duration> slept;
     for (const std::uint64_t seed : {1U, 2U, 3U}) {
@@ -282,7 +283,7 @@ TEST_CASE("send_all takes the jitter of its retries from the environment")
     CHECK(env.slept() == duration(30s));
 }
 
-TEST_CASE("send_all ends with a clock that stands still and a sleep that does nothing")
+TEST_CASE("send_all: ends with a clock that stands still and a sleep without effect")
 {
     batch_sender s(two_items_each());
     int sends = 0;

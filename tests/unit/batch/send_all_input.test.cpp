@@ -33,7 +33,7 @@ steady_time later_on()
 
 }  // namespace
 
-TEST_CASE("send_all: another input in place of the one that waits is noticed, and nothing is done")
+TEST_CASE("send_all: an input other than the waiting one is reported, and nothing is sent")
 {
     const std::vector<std::string> ten(10, "x");
     const std::vector<std::string> two(2, "y");
@@ -48,7 +48,7 @@ TEST_CASE("send_all: another input in place of the one that waits is noticed, an
     CHECK(send_all(two, size, s, works, later_on()).accepted == 2);
 }
 
-TEST_CASE("send_all: a sender with items that were queued by hand is not for an input")
+TEST_CASE("send_all: a sender with manually queued items rejects an input")
 {
     const std::vector<std::string> two(2, "y");
     batch_sender s = with_room_for(5);
@@ -57,7 +57,7 @@ TEST_CASE("send_all: a sender with items that were queued by hand is not for an 
     CHECK(s.end() == 1);
 }
 
-TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
+TEST_CASE("send_all: a resend_buffer other than the waiting one is reported")
 {
     std::istringstream a("a b c d e f"), b("g h");
     using words = std::istream_iterator<std::string>;
@@ -72,7 +72,7 @@ TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
     CHECK(send_all(first, size, s, works, later_on()).accepted == 6);
 }
 
-TEST_CASE("item_report: says what is known of an item that is too large")
+TEST_CASE("item_report: describe contains the known facts of an oversized item")
 {
     item_report r{{3, 1}, item_outcome::too_large, fault_kind::permanent, 300, 200, {}};
     CHECK(describe(r) == "item 3: too_large, 300 bytes where the limit is 200");

@@ -130,7 +130,7 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
 
 }  // namespace
 
-TEST_CASE("send_all: an allocation that fails passes through, and loses and doubles nothing")
+TEST_CASE("send_all: a failed allocation propagates, and loses and duplicates nothing")
 {
     for (const mood is : {mood::agreeable, mood::small, mood::small_and_silent, mood::partial,
                           mood::busy}) {

@@ -62,7 +62,7 @@ const std::string large(40, 'L');
 
 }  // namespace
 
-TEST_CASE("send_all: what is too large goes to the store, its ticket goes under the same number")
+TEST_CASE("send_all: an oversized item is stored, and its reference is sent under the same number")
 {
     strings words{"a", large, "b", large + "!", "c"};
     batch_sender s(policy());
@@ -78,7 +78,7 @@ TEST_CASE("send_all: what is too large goes to the store, its ticket goes under 
     CHECK(r.sends == 2);
 }
 
-TEST_CASE("send_all: numbers are those of the input, also of the second")
+TEST_CASE("send_all: item numbers are those of the input, also for a second input")
 {
     batch_sender s(policy());
     store kept;
@@ -90,7 +90,7 @@ TEST_CASE("send_all: numbers are those of the input, also of the second")
     CHECK(second.back() == "#0");
 }
 
-TEST_CASE("send_all: where the store fails the item is too large, with what the store said")
+TEST_CASE("send_all: if the store fails, the item is too_large with the text of the store")
 {
     strings words{large, large, "a"};
     batch_sender s(policy());
@@ -107,7 +107,7 @@ TEST_CASE("send_all: where the store fails the item is too large, with what the 
     CHECK(r.not_accepted == 1);
 }
 
-TEST_CASE("send_all: a ticket that is too large is not replaced again")
+TEST_CASE("send_all: an oversized reference is not replaced again")
 {
     strings words{large};
     batch_sender s(policy());
@@ -125,7 +125,7 @@ TEST_CASE("send_all: a ticket that is too large is not replaced again")
     CHECK(r.outcomes.front().text.empty());
 }
 
-TEST_CASE("send_all: what the broker refuses alone is replaced, too")
+TEST_CASE("send_all: an item that the broker refuses alone is replaced")
 {
     strings words{"a", "refuse me", "b"};
     batch_sender s(policy());
@@ -137,7 +137,7 @@ TEST_CASE("send_all: what the broker refuses alone is replaced, too")
     CHECK(kept.kept["#0"] == "refuse me");
 }
 
-TEST_CASE("send_all: an input that is read once, its tickets in the outbox")
+TEST_CASE("send_all: with a single-pass input, references replace items in the resend_buffer")
 {
     std::istringstream in("a " + large + " b " + large + " c");
     using words = std::istream_iterator<std::string>;
@@ -152,7 +152,7 @@ TEST_CASE("send_all: an input that is read once, its tickets in the outbox")
     CHECK(box.size() == 0);
 }
 
-TEST_CASE("send_all: reports, or sends alone, without asking, where the policy says so")
+TEST_CASE("send_all: with report or send_alone, the replace function is not called")
 {
     for (const send_policy::when_too_large how :
          {send_policy::when_too_large::report, send_policy::when_too_large::send_alone}) {
@@ -183,7 +183,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
     CHECK(r.outcomes.front().outcome == item_outcome::too_large);
 }
 
-TEST_CASE("send_all: an item that is too large is not told what another one failed of")
+TEST_CASE("send_all: a too_large report does not contain the text of another failure")
 {
     const strings words{"a", large};
     send_policy p = policy(send_policy::when_too_large::report);

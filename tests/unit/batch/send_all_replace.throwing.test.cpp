@@ -13,7 +13,7 @@ namespace send_all_replace_throwing_test {
 
 using namespace waybill;
 
-TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or lost meanwhile")
+TEST_CASE("send_all: a store that throws is called again; nothing is sent or lost in between")
 {
     constexpr auto size = [](const std::string& s) { return s.size(); };
     std::vector<std::string> words{"a", "far too large", "b"};

@@ -201,7 +201,8 @@ void at_each_call(std::uint64_t in_a_row, F&& of)
 
 }  // namespace
 
-TEST_CASE("send_all: of 400 items, one too large, the reports have each although transmit throws")
+TEST_CASE("send_all: the reports contain each of 400 items, one oversized, although transmit "
+          "throws")
 {
     std::vector<std::string> inbox(400, std::string(100, 'x'));
     inbox[170] = std::string(5'000'000, 'y');
@@ -230,7 +231,7 @@ TEST_CASE("send_all: of 400 items, one too large, the reports have each although
     }
 }
 
-TEST_CASE("send_all: whichever call throws, once or twice, the reports have each item once")
+TEST_CASE("send_all: an exception of any call, once or twice, leaves each item in the reports once")
 {
     for (const std::uint64_t in_a_row : {1U, 2U}) {
         each_policy([&](const send_policy& p) {
@@ -242,7 +243,7 @@ TEST_CASE("send_all: whichever call throws, once or twice, the reports have each
     }
 }
 
-TEST_CASE("send_all: the same for a list, and for an input that is read once")
+TEST_CASE("send_all: the same for a list, and for a single-pass input")
 {
     each_policy([&](const send_policy& p) {
         at_each_call(1, [&](call_counter& calls) {
@@ -260,7 +261,7 @@ TEST_CASE("send_all: the same for a list, and for an input that is read once")
     });
 }
 
-TEST_CASE("sender: shows the report of a call that threw until a call returns it")
+TEST_CASE("sender: unreported contains the report of a call that threw until a call returns it")
 {
     const std::vector<std::string> words{"far too large", "a", "b", "c", "d"};
     const std::vector<std::string> none{};
@@ -301,7 +302,7 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
     CHECK(call(std::vector<std::string>{"e"}, *r.waiting).accepted == 1);
 }
 
-TEST_CASE("send_all: stopped after an exception, the report has what was sent and what was not")
+TEST_CASE("send_all: stopped after an exception, the report contains accepted and in_doubt items")
 {
     const std::vector<std::string> words{"a", "b", "c", "d", "e"};
     for (const send_policy::when_unknown unknown :

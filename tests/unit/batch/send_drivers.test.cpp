@@ -287,13 +287,13 @@ void all_arrive(bool ordered)
 
 }  // namespace
 
-TEST_CASE("sender: driven by coroutines, each item arrives once, and in order where keys have one")
+TEST_CASE("sender: with coroutines, each item arrives once, in the order of its key if ordered")
 {
     all_arrive<by_coroutines>(true);
     all_arrive<by_coroutines>(false);
 }
 
-TEST_CASE("sender: driven by callbacks, each item arrives once, and in order where keys have one")
+TEST_CASE("sender: with callbacks, each item arrives once, in the order of its key if ordered")
 {
     all_arrive<by_callbacks>(true);
     all_arrive<by_callbacks>(false);

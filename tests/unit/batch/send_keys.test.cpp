@@ -52,7 +52,7 @@ std::vector<std::uint64_t> crowd()
 
 }  // namespace
 
-TEST_CASE("send_keys: holds items behind the one that stopped it, until it is resumed")
+TEST_CASE("send_keys: a stopped key blocks items after the failed one until it is resumed")
 {
     detail::send_keys k;
     const std::uint32_t s = k.enter(5);
@@ -85,7 +85,7 @@ TEST_CASE("send_keys: holds items behind the one that stopped it, until it is re
     CHECK(k == detail::send_keys());
 }
 
-TEST_CASE("send_keys: the same as a map, whatever comes and goes")
+TEST_CASE("send_keys: equals a std::map model after random operations")
 {
     for (std::uint64_t seed = 1; seed != 200; ++seed) {
         std::uint64_t dice = seed;
@@ -154,7 +154,7 @@ TEST_CASE("send_keys: the same as a map, whatever comes and goes")
     }
 }
 
-TEST_CASE("send_keys: a copy goes its own way")
+TEST_CASE("send_keys: a copy is independent")
 {
     detail::send_keys a;
     const std::uint32_t s = a.enter(1);
@@ -168,7 +168,7 @@ TEST_CASE("send_keys: a copy goes its own way")
     CHECK(!(a == b));
 }
 
-TEST_CASE("sender: a million items of a million keys take a few steps each")
+TEST_CASE("sender: a million items of a million keys are sent in full batches")
 {
     // A search that grows with the keys, or a new scan for each item, would take too long here.
     constexpr std::uint64_t items = tests_support::brief ? 100'000 : 1'000'000;

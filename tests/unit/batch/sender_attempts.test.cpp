@@ -39,7 +39,7 @@ sending asked(const batch_sender& s, steady_time now = at(0))
 
 }  // namespace
 
-TEST_CASE("sender: a lone batch that is opened again goes under another number")
+TEST_CASE("sender: a closed batch that is opened again gets another attempt number")
 {
     batch_sender s({.limit = {.bytes = 100}, .item_overhead = 50, .in_flight = 2});
     s.on(batch_sender::queued{10}, at(0));
@@ -109,7 +109,7 @@ numbers too_large_of(batch_sender s, const numbers& bodies)
 
 }  // namespace
 
-TEST_CASE("sender: what is too large by itself does not slip in behind what fits for sure")
+TEST_CASE("sender: an oversized item is not added to a batch that fits")
 {
     // Compressed, so that two of 600 leave 1,300 bytes for bodies.
     const calibration compressed{
@@ -137,7 +137,7 @@ TEST_CASE("sender: what is too large by itself does not slip in behind what fits
     CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 450}).empty());
 }
 
-TEST_CASE("sender: what fits for sure does, though the margin grows on the way to a full batch")
+TEST_CASE("sender: each batch fits, even if the margin grows while it is filled")
 {
     // Ratio and header were learnt together: if one is larger, the other is smaller. So a batch
     // with other body sizes is more uncertain than its size shows.
@@ -194,7 +194,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
     }
 }
 
-TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
+TEST_CASE("sender: after 4,096 items of a busy key, wants_more is false")
 {
     batch_sender s({.limit = {.items = 1}, .in_flight = 2, .ordered = true});
     for (const std::uint64_t key : {7U, 8U}) s.on(batch_sender::queued(1, key), at(0));
@@ -221,7 +221,7 @@ TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
     CHECK(accepted_items == 5'003);
 }
 
-TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind a busy key")
+TEST_CASE("sender: a caller that obeys wants_more stops 4,096 items after a busy key")
 {
     batch_sender s({.limit = {.items = 1}, .ordered = true});
     s.on(batch_sender::queued(1, 7), at(0));
@@ -234,7 +234,7 @@ TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind
     CHECK(asked(s).items == numbers{1});
 }
 
-TEST_CASE("sender: it wants no more while a smaller one is awaited in the place of an item")
+TEST_CASE("sender: wants_more is false while a replacement is awaited")
 {
     batch_sender s({.limit = {.bytes = 100}, .on_too_large = send_policy::when_too_large::replace});
     s.on(batch_sender::queued{10}, at(0));
@@ -249,7 +249,7 @@ TEST_CASE("sender: it wants no more while a smaller one is awaited in the place 
     CHECK(asked(s).items == numbers{0, 1, 2});
 }
 
-TEST_CASE("sender: an answer that took some gives a token back, one that took none does not")
+TEST_CASE("sender: a partial success returns a token to the budget, a total failure does not")
 {
     batch_sender s({.limit = {.items = 2},
                     .retry = {.max_attempts = 9, .pauses = {.base = {}, .cap = {}}},
@@ -275,7 +275,7 @@ TEST_CASE("sender: an answer that took some gives a token back, one that took no
     CHECK(none.finished());
 }
 
-TEST_CASE("sender: a lingering draft that has grown since it was told of is another attempt")
+TEST_CASE("sender: a lingering batch that has grown since it was requested is another attempt")
 {
     batch_sender s(
         {.limit = {.bytes = 1'000}, .exact_sizes = true, .linger = duration::milliseconds(10)});
@@ -292,7 +292,8 @@ TEST_CASE("sender: a lingering draft that has grown since it was told of is anot
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 11}, item_outcome::accepted}});
 }
 
-TEST_CASE("sender: an answer to an earlier sender is late, before and after the same items are sent")
+TEST_CASE("sender: a result for an earlier sender is stale, before and after the same items are "
+          "sent")
 {
     const send_policy p{.limit = {.items = 1}, .in_flight = 2};
     const auto with_two_items = [&](std::uint64_t first_attempt) {
@@ -339,7 +340,7 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
     }
 }
 
-TEST_CASE("flights: a probe stays one after a later batch was refused")
+TEST_CASE("flights: a probe is still one after a later batch was refused")
 {
     waybill::detail::flights f;
     (void)f.add(0, {}, waybill::batch_close_reason::bytes, waybill::detail::cut_with::probe);

@@ -63,7 +63,7 @@ struct line_of_items {
     batch_sender::action said_ = idle{};
 };
 
-TEST_CASE("sender: two senders share a budget, and one's success is the other's retry")
+TEST_CASE("sender: two senders share a budget; successes of one pay for retries of the other")
 {
     retry_token_bucket tokens{{.tokens = 3, .successes = 2}};
     line_of_items a{tokens}, b{tokens};
@@ -86,7 +86,7 @@ TEST_CASE("sender: two senders share a budget, and one's success is the other's 
     CHECK_FALSE(a.retried(240'000));
 }
 
-TEST_CASE("sender: a batch takes one token, and what is unknown takes one for its repetition")
+TEST_CASE("sender: the retry of a batch takes one token, and so does a repetition")
 {
     retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     send_policy p = one_by_one;
@@ -143,7 +143,7 @@ TEST_CASE("sender: throttling and refusals for size take no token")
     CHECK(tokens.left() == 0);
 }
 
-TEST_CASE("sender: a copy shares the budget of what it was copied from, and equals it")
+TEST_CASE("sender: a copy shares the budget of its original, and equals it")
 {
     retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     line_of_items a{tokens};
@@ -159,7 +159,7 @@ TEST_CASE("sender: a copy shares the budget of what it was copied from, and equa
     CHECK_FALSE(batch_sender(one_by_one, {}, tokens) == batch_sender(one_by_one));
 }
 
-TEST_CASE("sender: a sender without a shared budget keeps its own")
+TEST_CASE("sender: a sender without a shared budget has its own")
 {
     retry_token_bucket tokens{{.tokens = 9, .successes = 9}};
     send_policy p = one_by_one;
@@ -174,7 +174,7 @@ TEST_CASE("sender: a sender without a shared budget keeps its own")
     CHECK(tokens.left() == 9);
 }
 
-TEST_CASE("sender: time gives tokens back to a sender, its own and shared ones")
+TEST_CASE("sender: own and shared budgets are refilled over time")
 {
     const retry_budget slow{.tokens = 1, .successes = 999, .refill = duration::seconds(10)};
     retry_token_bucket tokens(slow);
@@ -194,7 +194,7 @@ TEST_CASE("sender: time gives tokens back to a sender, its own and shared ones")
     }
 }
 
-TEST_CASE("sender: and calls take from the same budget")
+TEST_CASE("sender: retry_call takes from the same budget")
 {
     retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     line_of_items a{tokens};
@@ -206,7 +206,7 @@ TEST_CASE("sender: and calls take from the same budget")
     CHECK_FALSE(a.retried(60'000));
 }
 
-TEST_CASE("send_all: two inputs through two senders, with no more retries than the budget has")
+TEST_CASE("send_all: two inputs through two senders take no more retries than their shared budget")
 {
     retry_token_bucket tokens{{.tokens = 5, .successes = 1'000}};
     batch_sender a(one_by_one, {}, tokens), b(one_by_one, {}, tokens);

@@ -78,7 +78,7 @@ using endings = std::vector<ending>;
 
 }  // namespace
 
-TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
+TEST_CASE("sender: items of a busy key are skipped, items of other keys are sent")
 {
     batch_sender s(in_order(2, 3));
     queue(s, {{1}, {1}, {1}, {2}, {1}, {3}});
@@ -98,7 +98,7 @@ TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
     CHECK(sending(s) == numbers{2, 4});
 }
 
-TEST_CASE("sender: a batch that is less than half full waits for the keys in flight")
+TEST_CASE("sender: a batch that is less than half full waits for keys in flight")
 {
     batch_sender s(in_order(4, 3));
     queue(s, {{1}, {2}, {3}, {4}, {1}, {5}});
@@ -110,7 +110,7 @@ TEST_CASE("sender: a batch that is less than half full waits for the keys in fli
     CHECK(sending(s) == numbers{4, 5});
 }
 
-TEST_CASE("sender: a batch that is half full does not wait for the keys in flight")
+TEST_CASE("sender: a batch that is half full does not wait for keys in flight")
 {
     for (const std::uint64_t bytes : {1U, 50U}) {  // half of the items, or of the bytes
         batch_sender s(in_order(bytes == 1 ? 4 : 100, 3));
@@ -123,7 +123,7 @@ TEST_CASE("sender: a batch that is half full does not wait for the keys in fligh
     }
 }
 
-TEST_CASE("sender: a batch that waits for keys leaves when its linger is over, or at a failure")
+TEST_CASE("sender: a batch that waits for keys is sent after its linger time or after a failure")
 {
     send_policy p = in_order(4, 3);
     p.linger = duration::milliseconds(5);
@@ -162,7 +162,7 @@ TEST_CASE("sender: a batch does not wait for keys whose attempt waits for its re
     CHECK(sending(s, at(100)) == numbers{0, 1, 2, 3});
 }
 
-TEST_CASE("sender: a key stops at its first item that does not arrive, others go on")
+TEST_CASE("sender: a key stops at its first failed item, other keys continue")
 {
     batch_sender s(in_order(2));
     queue(s, {{1}, {2}, {1}, {2}, {1}});
@@ -180,7 +180,7 @@ TEST_CASE("sender: a key stops at its first item that does not arrive, others go
     CHECK(sending(s) == numbers{3, 6});
 }
 
-TEST_CASE("sender: whatever keeps an item from arriving stops its key")
+TEST_CASE("sender: every outcome except accepted, unsent and a retry stops the key")
 {
     for (int how = 0; how != 4; ++how) {
         send_policy p = in_order(1);
@@ -210,7 +210,7 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
     CHECK(s.finished());
 }
 
-TEST_CASE("sender: what is too large holds nothing back that stands before it")
+TEST_CASE("sender: an oversized item blocks only later items of its key")
 {
     batch_sender s(in_order(4));
     queue(s, {{1}, {1, 101}, {1}, {2}});
@@ -233,7 +233,7 @@ TEST_CASE("sender: what is too large holds nothing back that stands before it")
     CHECK(settle_all(t) == endings{{0, failed_}, {2, held_back_}});
 }
 
-TEST_CASE("sender: resumed is for what is queued after it, however far the batch was cut")
+TEST_CASE("sender: resumed applies to items queued after it, not to earlier ones")
 {
     batch_sender s(in_order(1));
     queue(s, {{1}, {2}, {1}});
@@ -248,7 +248,7 @@ TEST_CASE("sender: resumed is for what is queued after it, however far the batch
     CHECK(sending(s) == numbers{3});
 }
 
-TEST_CASE("sender: a batch that may have arrived keeps its keys busy")
+TEST_CASE("sender: a batch of unknown outcome keeps its keys busy")
 {
     batch_sender s(in_order(1, 3));
     queue(s, {{1}, {1}, {2}});
@@ -264,7 +264,7 @@ TEST_CASE("sender: a batch that may have arrived keeps its keys busy")
     CHECK(sending(s, at(100)) == numbers{1});
 }
 
-TEST_CASE("sender: a batch of one key says so when the next item is of another")
+TEST_CASE("sender: with one_key, a batch closes with `key` if the next item has another key")
 {
     batch_sender s({.limit = {.items = 3}, .one_key = true});
     queue(s, {{7}, {7}, {0}, {unlimited}, {unlimited}});
@@ -295,7 +295,7 @@ TEST_CASE("sender: a batch of one key says so when the next item is of another")
     CHECK(t.on(batch_sender::resumed{1}, at(0)) == event_result::stale);
 }
 
-TEST_CASE("sender: keys do not count where the policy does not say so")
+TEST_CASE("sender: without ordered or one_key, keys have no effect")
 {
     batch_sender s({.limit = {.items = 2}});
     queue(s, {{1}, {2}, {1}});
@@ -305,7 +305,7 @@ TEST_CASE("sender: keys do not count where the policy does not say so")
     CHECK(sending(s) == numbers{2});
 }
 
-TEST_CASE("sender: a broker that takes a batch ends a row of throttlings, whatever the mode")
+TEST_CASE("sender: an accepted batch resets the throttling pause, ordered or not")
 {
     for (const bool ordered : {false, true}) {
         send_policy p = in_order(1);
@@ -326,7 +326,7 @@ TEST_CASE("sender: a broker that takes a batch ends a row of throttlings, whatev
     }
 }
 
-TEST_CASE("sender: retries end with the budget, and come back with successes")
+TEST_CASE("sender: retries stop when the budget is spent, and resume after successes")
 {
     send_policy p = in_order(1);
     p.ordered = false;
@@ -355,7 +355,7 @@ TEST_CASE("sender: retries end with the budget, and come back with successes")
     CHECK(sending(s, at(9'000)) == numbers{5});
 }
 
-TEST_CASE("sender: a broker that refuses everything with numbers that lie gets to its end")
+TEST_CASE("sender: ends with a broker that refuses every batch with wrong numbers")
 {
     const std::optional<std::uint64_t> wild[] = {std::nullopt, 0U, 1U, 99U, 100U, unlimited - 1,
                                                  unlimited};
@@ -383,7 +383,7 @@ TEST_CASE("sender: a broker that refuses everything with numbers that lie gets t
     }
 }
 
-TEST_CASE("sender: nothing of what was never queued or sent is heard")
+TEST_CASE("sender: events for items never queued or sent are stale")
 {
     batch_sender s(in_order(2));
     const batch_sender fresh = s;

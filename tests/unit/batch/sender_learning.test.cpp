@@ -69,7 +69,7 @@ send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
 
 }  // namespace
 
-TEST_CASE("sender: a limit 16 times lower than documented is searched for, by yes and no alone")
+TEST_CASE("sender: a limit 16 times below the documented one is found without reported numbers")
 {
     // Measured: 8 to 10 refusals, and 1.11 to 1.15 times the fewest requests. Each halving on the
     // way to a 16th is a refusal. Then come the refusals near the limit, and an upward probe. With
@@ -83,7 +83,7 @@ TEST_CASE("sender: a limit 16 times lower than documented is searched for, by ye
     }
 }
 
-TEST_CASE("sender: sums that are told to the byte are learnt from to the byte")
+TEST_CASE("sender: exact reported sums lead to at most 3 requests above the minimum")
 {
     // Measured: 1 refusal, and 1 or 2 requests above the minimum, including the refused one. If the
     // documented limit is higher, it is probed again after 32 full batches.
@@ -186,7 +186,7 @@ static_assert(tried.for_limits(large).items == tried.items);
 static_assert(told.for_limits(small) == told && between.for_limits(small) == between);
 static_assert(tried.for_limits(small) == tried);
 
-TEST_CASE("sender: under another documented limit it keeps what it knows of items, no more")
+TEST_CASE("sender: with another documented limit, only the estimates of items are kept")
 {
     for (const calibration& known : {told, tried, between, probed}) {
         const batch_sender same({.limit = small}, known);
@@ -254,7 +254,7 @@ came send_on(const day& d, batch_sender& s, std::uint64_t items, std::uint64_t b
 
 }  // namespace
 
-TEST_CASE("sender: a limit that was lower than every item for a while is found to be raised again")
+TEST_CASE("sender: a limit that was below every item for a while is found again after it is raised")
 {
     for (const bool exact : {false, true}) {
         for (const bool replaces : {false, true}) {
@@ -272,7 +272,7 @@ TEST_CASE("sender: a limit that was lower than every item for a while is found t
     }
 }
 
-TEST_CASE("sender: a limit that holds costs few tries of what is over it")
+TEST_CASE("sender: a permanent low limit costs few attempts with oversized items")
 {
     batch_sender s({.limit = {.bytes = 262'144}, .exact_sizes = true});
     const day low{.limit = 1'000};
@@ -282,7 +282,7 @@ TEST_CASE("sender: a limit that holds costs few tries of what is over it")
     CHECK(send_on(low, documented, 500, 2'000).sends == 0);
 }
 
-TEST_CASE("sender: no number that a broker names stops it for good, nor a guess")
+TEST_CASE("sender: neither a wrong reported limit nor a wrong header estimate stops it permanently")
 {
     batch_sender s({.limit = {.bytes = 262'144}, .item_overhead = 54});
     const day absurd{.limit = 100'000, .tells = true, .claims = 256};  // it means kilobytes
@@ -300,7 +300,7 @@ TEST_CASE("sender: no number that a broker names stops it for good, nor a guess"
     }
 }
 
-TEST_CASE("sender: what is too large by its share of a sum is sent before it is given up")
+TEST_CASE("sender: an item that is too large by its share of a sum is sent before it is given up")
 {
     batch_sender s({.limit = {.bytes = 1'000}});
     for (int n = 0; n != 3; ++n) s.on(batch_sender::queued{300}, steady_time{});
@@ -314,7 +314,7 @@ TEST_CASE("sender: what is too large by its share of a sum is sent before it is 
     CHECK(s.finished());
 }
 
-TEST_CASE("sender: a limit that was raised makes no batch that only items without a body fill")
+TEST_CASE("calibrator: negative headers do not allow unbounded batches of empty items")
 {
     // A broker that accepts more than documented looks like negative headers.
     constexpr detail::calibrator raised(calibration{

@@ -218,7 +218,8 @@ constexpr reports all_sums{.limit = 1, .refused = 1, .accepted = 1};
 
 }  // namespace
 
-TEST_CASE("sender: numbers of a limit that varies by 3 % make four requests in flight no worse")
+TEST_CASE("sender: with 4 in flight and a limit that varies by 3 %, reported numbers cost no "
+          "requests")
 {
     // Relative to the fewest for the highest limit; the lowest limit alone costs 1.03. When each
     // answer counted by itself, it was 1.2 to 1.7 with numbers and exact sizes.
@@ -260,7 +261,7 @@ TEST_CASE("sender: headers that switch between 80 and 900 bytes are followed if 
     }
 }
 
-TEST_CASE("sender: reported sums of batches never make headers that switch cost more requests")
+TEST_CASE("sender: with switching headers, reported sums cost at most 5 % more requests")
 {
     // Turns that are too short to follow: the estimate that followed each sum needed up to 1.99
     // times the fewest requests. Without the sums of accepted batches it stays near the larger
@@ -319,7 +320,7 @@ std::vector<messages> kinds()
 
 }  // namespace
 
-TEST_CASE("sender: a wrong limit stops it neither for good nor for long, whatever else is reported")
+TEST_CASE("sender: a wrong reported limit loses no item and costs a bounded number of requests")
 {
     const double k = 1'024;
     const std::vector<wrong> limits_told = {
@@ -366,7 +367,7 @@ TEST_CASE("sender: sizes that are wrong by 2, 10 or 1,000 lose no item that fits
     }
 }
 
-TEST_CASE("sender: 256 for a limit of 262,144, and headers of 300 where 54 were expected")
+TEST_CASE("sender: 256 for a limit of 262,144, and headers of 300 instead of 54, lose no item")
 {
     // 18,626 of these were given up as too large without a send.
     const send_policy p{.limit = {.bytes = full}, .item_overhead = 54};

@@ -56,7 +56,7 @@ static_assert(name(send_policy::when_too_large::replace) == "replace");
 static_assert(name(send_policy::when_too_large::send_alone) == "send_alone");
 static_assert(name(static_cast<send_policy::when_too_large>(9)) == "?");
 
-TEST_CASE("sender: asks for a smaller one, says how large it was, and sends nothing else meanwhile")
+TEST_CASE("sender: requests a replacement with the item's size, and sends nothing until it arrives")
 {
     batch_sender s =
         with(send_policy::when_too_large::replace, {10, 95, 20}, {.bytes = 100, .envelope = 10});
@@ -77,7 +77,7 @@ TEST_CASE("sender: asks for a smaller one, says how large it was, and sends noth
     CHECK(t.finished());
 }
 
-TEST_CASE("sender: what replaces an item may be too large as well, and is not replaced again")
+TEST_CASE("sender: an oversized replacement is too_large, and is not replaced again")
 {
     batch_sender s = with(send_policy::when_too_large::replace, {200, 1});
     s.on(batch_sender::replaced{0, 150}, now);
@@ -93,7 +93,7 @@ TEST_CASE("sender: what replaces an item may be too large as well, and is not re
     CHECK(t.finished());
 }
 
-TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no cap")
+TEST_CASE("sender: an item refused alone is replaced, and its refusal leaves no cap")
 {
     batch_sender s({.exact_sizes = true, .on_too_large = send_policy::when_too_large::replace});
     for (int i = 0; i != 2; ++i) s.on(batch_sender::queued(10), now);
@@ -106,7 +106,7 @@ TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no
     CHECK(sending(s) == numbers{0, 1});
 }
 
-TEST_CASE("sender: two that were refused alone are asked for one after the other")
+TEST_CASE("sender: two items refused alone are replaced one after the other")
 {
     batch_sender s = with(send_policy::when_too_large::replace, {90, 90, 90});
     const std::uint64_t first = attempt(s);
@@ -124,7 +124,7 @@ TEST_CASE("sender: two that were refused alone are asked for one after the other
     CHECK(sending(s) == numbers{0, 2});
 }
 
-TEST_CASE("sender: answers are heard while something is asked for, and it may be stopped")
+TEST_CASE("sender: results and stopped are applied while a replacement is awaited")
 {
     batch_sender s = with(send_policy::when_too_large::replace, {30, 30, 200, 1});
     const std::uint64_t first = attempt(s);
@@ -151,7 +151,7 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
     CHECK(asked(t).item == 2);
 }
 
-TEST_CASE("sender: reports what is too large at once, or sends it alone, as it is told")
+TEST_CASE("sender: an oversized item is reported at once or sent alone, as the policy states")
 {
     batch_sender s = with(send_policy::when_too_large::report, {10, 200, 10});
     CHECK(settle(s).outcome == too_large_);
@@ -176,7 +176,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     CHECK(settle(u).outcome == too_large_);
 }
 
-TEST_CASE("sender: one that was sent alone and accepted says nothing of the others' sizes")
+TEST_CASE("sender: an oversized item that is accepted alone does not change the item estimates")
 {
     batch_sender s({.limit = {.bytes = 1'000},
                     .item_overhead = 54,
@@ -189,7 +189,7 @@ TEST_CASE("sender: one that was sent alone and accepted says nothing of the othe
     CHECK(s.learnt().limit == 1'000);
 }
 
-TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an item as well")
+TEST_CASE("sender: exact sizes get no overhead, nor does the size of a replacement")
 {
     batch_sender s({.limit = {.bytes = 100},
                     .item_overhead = 1'000,
@@ -203,7 +203,7 @@ TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an 
     CHECK(tests_support::held<batch_sender::send>(s.next(now)).bytes == 100);
 }
 
-TEST_CASE("sender: limits of nothing and of everything, with each way to be too large")
+TEST_CASE("sender: zero and unlimited limits end all items for each when_too_large")
 {
     for (const send_policy::when_too_large how :
          {send_policy::when_too_large::report, send_policy::when_too_large::send_alone,

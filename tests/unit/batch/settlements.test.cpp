@@ -14,7 +14,7 @@ using waybill::item_range;
 using waybill::detail::settlements;
 using report = waybill::batch_sender::report;
 
-TEST_CASE("settlements: neighbours that ended alike are one, but never with the front")
+TEST_CASE("settlements: adjacent equal outcomes are merged, except with the front")
 {
     settlements s;
     CHECK(s.empty());
@@ -48,7 +48,7 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
     CHECK(s == settlements());
 }
 
-TEST_CASE("settlements: what was handed out stays as it was while more come")
+TEST_CASE("settlements: the front stays unchanged while further outcomes are added")
 {
     settlements s;
     std::uint64_t next = 0, seen = 0;

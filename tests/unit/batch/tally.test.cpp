@@ -150,7 +150,7 @@ struct asking {
     int* asked = nullptr;
 };
 
-TEST_CASE("a framing is asked once about what fits, and twice about what does not")
+TEST_CASE("tally: a framing is called once for an item that fits, and twice for one that does not")
 {
     int asked = 0;
     const batch_limits l{.bytes = 10};

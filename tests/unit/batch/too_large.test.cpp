@@ -62,7 +62,7 @@ static_assert(!first_too_large(texts, {.bytes = 49, .envelope = 5}, by_first{}))
 static_assert(first_too_large(texts, {.bytes = 48, .envelope = 5}, by_first{}) ==
               oversized_item{2, 49, 4, 45, 48, false});
 
-TEST_CASE("the line names the item, its size, the limit and the envelope")
+TEST_CASE("oversized_item: describe contains the item, its size, the limit and the envelope")
 {
     CHECK(describe(oversized_item{7, 300'512, 300'000, 512, 262'144, false}) ==
           "item 7: too_large, 300512 bytes where the limit is 262144, item 300000, envelope 512");
@@ -78,7 +78,8 @@ TEST_CASE("the line names the item, its size, the limit and the envelope")
           "envelope 18446744073709551615");
 }
 
-TEST_CASE("any input, a stream included, and nothing is asked behind the answer")
+TEST_CASE("first_too_large: accepts any input, also a stream, and measures nothing after the "
+          "result")
 {
     const std::list<std::string> list{"12345", "123456"};
     CHECK(first_too_large(list, {.bytes = 5}, &std::string::size)->index == 1);
@@ -106,7 +107,7 @@ static_assert(!can_ask<std::string>, "no size of a string");
 static_assert(can_ask<std::string, std::size_t (*)(const std::string&)>);
 static_assert(!can_ask<std::string, bool (*)(const std::string&)>);
 
-TEST_CASE("it names the item whose chunk does not fit")
+TEST_CASE("first_too_large: returns the first item whose chunk does not fit")
 {
     const std::vector<std::int64_t> some{4, 90, 91, 400, -1, 0};
     for (std::uint64_t bytes = 0; bytes != 500; ++bytes) {
