@@ -48,7 +48,7 @@ action dead(std::uint64_t event, std::uint32_t tries = 1, fault_kind how = fault
     return waybill::at_least_once_machine::write_dead_letter{event, how, tries};
 }
 
-TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the last")
+TEST_CASE("at_least_once: handles in order, dead-letters a failure, commits after the last event")
 {
     at_least_once_machine m(3);
     CHECK(m.next() == action(waybill::at_least_once_machine::handle{0}));
@@ -69,7 +69,7 @@ TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the
     CHECK(m.next() == action(waybill::idle{}));
 }
 
-TEST_CASE("at_least_once: terminal means terminal, and answers to other steps are late")
+TEST_CASE("at_least_once: results for other steps, or after the end, are stale and change nothing")
 {
     at_least_once_machine m(1);
     const auto untouched = m;
@@ -90,7 +90,7 @@ TEST_CASE("at_least_once: terminal means terminal, and answers to other steps ar
     CHECK(at_least_once_machine(0).ended() == batch_outcome::empty);
 }
 
-TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what is done is committed")
+TEST_CASE("at_least_once: a fault of a dependency stops at its event; earlier events are committed")
 {
     for (const fault_kind how :
          {fault_kind::infrastructure, fault_kind::cancelled, fault_kind::transient}) {
@@ -115,7 +115,7 @@ TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what i
     CHECK(lost.committed_events() == 0);
 }
 
-TEST_CASE("at_least_once: what is transient has its tries, and then the policy's end")
+TEST_CASE("at_least_once: a transient fault is retried up to `tries`, then on_exhausted applies")
 {
     const handled late{fault_kind::transient};
     at_least_once_machine m(
@@ -132,7 +132,7 @@ TEST_CASE("at_least_once: what is transient has its tries, and then the policy's
     CHECK(again.ended() == batch_outcome::committed);
 }
 
-TEST_CASE("at_least_once: a dead letter that is not acknowledged is not passed")
+TEST_CASE("at_least_once: an event whose dead letter is not stored is not committed")
 {
     at_least_once_machine m(3);
     m.on(good);
@@ -151,7 +151,7 @@ TEST_CASE("at_least_once: a dead letter that is not acknowledged is not passed")
     CHECK(busy.ended() == batch_outcome::redeliver);
 }
 
-TEST_CASE("at_least_once: a commit of which nobody knows is read back")
+TEST_CASE("at_least_once: a commit of unknown outcome is checked")
 {
     at_least_once_machine m(1, {.tries = 2});
     m.on(good);
@@ -180,7 +180,7 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     CHECK(m.reason() == fault_kind::infrastructure);
 }
 
-TEST_CASE("at_least_once: a commit that is refused")
+TEST_CASE("at_least_once: a stale_epoch commit is ownership_lost, a conflict is checked first")
 {
     at_least_once_machine m(1);
     m.on(good);
@@ -197,7 +197,7 @@ TEST_CASE("at_least_once: a commit that is refused")
     CHECK(m.ended() == batch_outcome::ownership_lost);
 }
 
-TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again")
+TEST_CASE("at_least_once: a cancelled commit is checked, and not repeated")
 {
     const advanced cancelled{advance_outcome::conflict, fault_kind::cancelled};
     at_least_once_machine m(1);
@@ -222,7 +222,7 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
     CHECK(part.checkpoint_failed());
 }
 
-TEST_CASE("at_least_once: why it ended so")
+TEST_CASE("at_least_once: reason() is that of the step that ended it")
 {
     const handled lost{fault_kind::ownership_lost};
     const commit_checked there{at_least_once_machine::checkpoint_found::after};
@@ -282,7 +282,8 @@ TEST_CASE("at_least_once: why it ended so")
     CHECK(refused.reason() == fault_kind::infrastructure);
 }
 
-TEST_CASE("at_least_once: no more failures wait than events do for a commit, and enough to ask about")
+TEST_CASE("at_least_once: failures are held up to commit_every, and until decide_all_failed is "
+          "possible")
 {
     const handled down{fault_kind::infrastructure};
     at_least_once_machine m(5, {.commit_every = 1});
@@ -329,7 +330,7 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     CHECK(skips.next() == action(waybill::at_least_once_machine::handle{4}));
 }
 
-TEST_CASE("at_least_once: commits as often as it is told")
+TEST_CASE("at_least_once: commits every commit_every events, and after the last")
 {
     at_least_once_machine m(5, {.commit_every = 2});
     m.on(good);
@@ -347,7 +348,7 @@ TEST_CASE("at_least_once: commits as often as it is told")
     CHECK(m.handled_events() == 5);
 }
 
-TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing before the answer")
+TEST_CASE("at_least_once: if all events failed, no dead letter is written before the decision")
 {
     at_least_once_machine m(2);
     m.on(bad);
@@ -381,7 +382,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     CHECK(stuck.done_events() == 0);
 }
 
-TEST_CASE("at_least_once: an outage while nothing has worked makes no dead letters")
+TEST_CASE("at_least_once: an outage while no event has succeeded writes no dead letters")
 {
     at_least_once_machine m(3);
     m.on(bad);
@@ -390,7 +391,7 @@ TEST_CASE("at_least_once: an outage while nothing has worked makes no dead lette
     CHECK(m.dead_lettered() == 0);
 }
 
-TEST_CASE("at_least_once: skipped events are passed, and are no success")
+TEST_CASE("at_least_once: skipped events are committed, and do not count as handled")
 {
     const handled skipped{fault_kind::none, true};
     at_least_once_machine m(4);
@@ -408,7 +409,7 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
     CHECK(m.handled_events() == 0);
 }
 
-TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is counted as dropped")
+TEST_CASE("at_least_once: with discard, no dead letter is written, and the event counts as dropped")
 {
     at_least_once_machine m(2, {.dead_letters = {.keeps = waybill::dead_letter_body::discard}});
     m.on(good);
@@ -419,7 +420,7 @@ TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is cou
     CHECK(m.dead_lettered() == 0);
 }
 
-TEST_CASE("at_least_once: what was confirmed is looked for where the policy says so")
+TEST_CASE("at_least_once: with commit_check::always, a confirmed commit is checked")
 {
     at_least_once_machine m(1, {.check_commit = waybill::batch_policy::commit_check::always});
     m.on(good);
@@ -432,7 +433,7 @@ TEST_CASE("at_least_once: what was confirmed is looked for where the policy says
     CHECK(m.next() == action(at_least_once_machine::commit_to{0}));
 }
 
-TEST_CASE("at_least_once: where a checkpoint stands")
+TEST_CASE("at_least_once: classify compares a found checkpoint with the commit")
 {
     const checkpoint five{{5, "here"}, 3};
     using std::nullopt;
@@ -479,7 +480,7 @@ static_assert(waybill::dead_letter_sink<waybill::dead_letter_sink_for<store>>);
 static_assert(!waybill::checkpoint_writer<store>);
 static_assert(!waybill::dead_letter_sink<store>);
 
-TEST_CASE("process_at_least_once: over the two halves of a transactional store")
+TEST_CASE("process_at_least_once: works with both halves of a transactional store")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);
@@ -521,7 +522,7 @@ TEST_CASE("process_at_least_once: over the two halves of a transactional store")
     CHECK(zombie.reason.kind == fault_kind::ownership_lost);
 }
 
-TEST_CASE("process_at_least_once: stops at an outage, and says how far it has come")
+TEST_CASE("process_at_least_once: stops at an outage, and reports the position reached")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);
@@ -546,7 +547,7 @@ TEST_CASE("process_at_least_once: stops at an outage, and says how far it has co
     CHECK(seen == std::vector<std::uint64_t>{1, 2, 2, 3});
 }
 
-TEST_CASE("process_at_least_once: sequence numbers that do not ascend are refused, and nothing is touched")
+TEST_CASE("process_at_least_once: sequences that do not ascend are invalid, and nothing is called")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);
@@ -564,7 +565,7 @@ TEST_CASE("process_at_least_once: sequence numbers that do not ascend are refuse
     CHECK_FALSE(*s.load(key));
 }
 
-TEST_CASE("process_at_least_once: asks, and takes skipped events")
+TEST_CASE("process_at_least_once: calls decide_all_failed, and counts skipped events")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);
@@ -593,7 +594,7 @@ TEST_CASE("process_at_least_once: asks, and takes skipped events")
     CHECK(asked == std::vector<std::uint64_t>{2, 2});
 }
 
-TEST_CASE("process_at_least_once: the text is of what it ended so for")
+TEST_CASE("process_at_least_once: the reported text belongs to the fault that ended the call")
 {
     const auto deliver = [](auto& offsets, auto&& handle, const at_least_once_policy& p) {
         store s;
@@ -647,7 +648,7 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
     CHECK(r.reason == waybill::permanent("bad 2"));
 }
 
-TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the policy wants them")
+TEST_CASE("process_at_least_once: reasons are bounded, and keys have the scope of the policy")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);
@@ -682,7 +683,8 @@ struct odd_sink {
     }
 };
 
-TEST_CASE("process_at_least_once: a sink that fails")
+TEST_CASE("process_at_least_once: a dead letter that the sink refuses is retried, or delivered "
+          "again")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);

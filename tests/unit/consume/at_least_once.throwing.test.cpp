@@ -20,7 +20,7 @@ struct event {
     std::uint64_t sequence;
 };
 
-TEST_CASE("process_at_least_once: a handler that throws loses the commit of what was done, unless it is wrapped")
+TEST_CASE("process_at_least_once: an exception of a bare handler loses uncommitted progress")
 {
     using store = waybill::testing::memory_store<std::uint64_t>;
     const waybill::partition_key key{"log", "mail", "0"};

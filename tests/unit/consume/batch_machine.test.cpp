@@ -138,7 +138,7 @@ void only_takes(const batch_machine& m, const std::string& what)
     CHECK(m == before);
 }
 
-TEST_CASE("batch_machine: a good batch, step by step")
+TEST_CASE("batch_machine: the steps of a batch without faults")
 {
     batch_machine m = fresh();
     const char* steps[] = {"begin", "savepoint", "handle 0", "release", "savepoint", "handle 1", "release", "advance", "commit"};
@@ -164,7 +164,7 @@ TEST_CASE("batch_machine: a good batch, step by step")
     only_takes(m, "nothing");
 }
 
-TEST_CASE("batch_machine: a step that fails rolls back, and nothing is blamed on an event")
+TEST_CASE("batch_machine: a failed step rolls back, and ends with that fault")
 {
     for (const fault_kind how : every_fault) {
         INFO(std::string(name(how)));
@@ -197,7 +197,7 @@ TEST_CASE("batch_machine: a step that fails rolls back, and nothing is blamed on
     }
 }
 
-TEST_CASE("batch_machine: somebody else's checkpoint ends it")
+TEST_CASE("batch_machine: a conflict or stale epoch at advance is ownership_lost")
 {
     for (const auto outcome : {advance_outcome::conflict, advance_outcome::stale_epoch}) {
         batch_machine m = fresh();
@@ -210,7 +210,8 @@ TEST_CASE("batch_machine: somebody else's checkpoint ends it")
     }
 }
 
-TEST_CASE("batch_machine: an event that fails for good is undone and parked, and the next one comes")
+TEST_CASE("batch_machine: a permanent fault is rolled back and dead-lettered, and the next event "
+          "follows")
 {
     batch_machine m = fresh();
     go_to(m, "handle 0");
@@ -228,7 +229,7 @@ TEST_CASE("batch_machine: an event that fails for good is undone and parked, and
     CHECK(m.dead_lettered() == 1);
 }
 
-TEST_CASE("batch_machine: a transient event is tried again, and then parked or delivered again")
+TEST_CASE("batch_machine: a transient fault is retried, then dead-lettered or delivered again")
 {
     for (const auto then :
          {batch_policy::when_exhausted::dead_letter, batch_policy::when_exhausted::redeliver}) {
@@ -256,7 +257,7 @@ TEST_CASE("batch_machine: a transient event is tried again, and then parked or d
     go_to(none, "dead_letter 0 transient 1");
 }
 
-TEST_CASE("batch_machine: what a handler says about its environment ends the delivery")
+TEST_CASE("batch_machine: a fault of a dependency, reported by the handler, ends the delivery")
 {
     for (const auto how :
          {fault_kind::infrastructure, fault_kind::ownership_lost, fault_kind::cancelled}) {
@@ -272,7 +273,7 @@ TEST_CASE("batch_machine: what a handler says about its environment ends the del
     }
 }
 
-TEST_CASE("batch_machine: without savepoints the batch begins anew, without the event that failed")
+TEST_CASE("batch_machine: without savepoints the batch restarts without the failed event")
 {
     batch_machine m = fresh(3, {.tries = 2, .savepoints = false});
     go_to(m, "handle 1");
@@ -298,7 +299,7 @@ TEST_CASE("batch_machine: without savepoints the batch begins anew, without the 
     CHECK(m.dead_lettered() == 2);
 }
 
-TEST_CASE("batch_machine: without savepoints two events that fail in turns use up their tries")
+TEST_CASE("batch_machine: without savepoints, two events that fail in turns exhaust their tries")
 {
     batch_machine m = fresh(2, {.tries = 3,
                                 .on_exhausted = batch_policy::when_exhausted::dead_letter,
@@ -327,7 +328,7 @@ TEST_CASE("batch_machine: without savepoints two events that fail in turns use u
     CHECK(m.restarts() <= 6);
 }
 
-TEST_CASE("batch_machine: a commit of which nobody knows is read back")
+TEST_CASE("batch_machine: after a commit of unknown outcome the checkpoint is loaded")
 {
     const auto ended_with = [](const loaded& r) {
         batch_machine m = fresh();
@@ -370,7 +371,7 @@ TEST_CASE("batch_machine: a commit that was not applied is delivered again")
     CHECK(m.reason() == fault_kind::infrastructure);
 }
 
-TEST_CASE("batch_machine: nothing to do is over at once")
+TEST_CASE("batch_machine: a batch without events ends at once")
 {
     batch_machine m = fresh(0);
     CHECK(m.ended() == batch_outcome::empty);

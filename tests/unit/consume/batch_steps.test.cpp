@@ -118,7 +118,8 @@ struct simulation {
     }
 };
 
-TEST_CASE("batch_machine: with attempts the row is written and committed before anything is handled")
+TEST_CASE("batch_machine: the crash record is stored and committed before the first event is "
+          "handled")
 {
     batch_machine m = fresh(1);
     simulation w;
@@ -133,7 +134,7 @@ TEST_CASE("batch_machine: with attempts the row is written and committed before 
     CHECK(fresh(0).ended() == batch_outcome::empty);
 }
 
-TEST_CASE("batch_machine: late words about attempts change nothing")
+TEST_CASE("batch_machine: stale events about crash records change nothing")
 {
     batch_machine m = fresh(1);
     const batch_machine before = m;
@@ -148,7 +149,8 @@ TEST_CASE("batch_machine: late words about attempts change nothing")
     CHECK(m == at_handle);
 }
 
-TEST_CASE("batch_machine: attempts that cannot be read or written end it before anything is handled")
+TEST_CASE("batch_machine: a crash record that cannot be read or stored ends the delivery before "
+          "handling")
 {
     batch_machine unread = fresh();
     CHECK(unread.on(waybill::batch_machine::crash_record_loaded{{}, fault_kind::infrastructure}) ==
@@ -178,7 +180,7 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
     }
 }
 
-TEST_CASE("batch_machine: what ends in order is called off, whatever the end is")
+TEST_CASE("batch_machine: after an orderly end, the crash record is cleared or restored")
 {
     for (const auto how :
          {fault_kind::infrastructure, fault_kind::cancelled, fault_kind::ownership_lost}) {
@@ -204,7 +206,7 @@ TEST_CASE("batch_machine: what ends in order is called off, whatever the end is"
     }
 }
 
-TEST_CASE("batch_machine: a row that is not just what it noted is left alone")
+TEST_CASE("batch_machine: a crash record that differs from the stored one is left unchanged")
 {
     const crash_record noted{10, 30, 2, 0, me, 4};
     const std::optional<crash_record> rows[] = {std::nullopt,
@@ -229,7 +231,7 @@ TEST_CASE("batch_machine: a row that is not just what it noted is left alone")
     }
 }
 
-TEST_CASE("batch_machine: what cannot be read back is called off, too")
+TEST_CASE("batch_machine: the crash record is also cleared if the checkpoint cannot be loaded")
 {
     batch_machine m = fresh();
     simulation w;
@@ -247,7 +249,8 @@ TEST_CASE("batch_machine: what cannot be read back is called off, too")
     CHECK(m.reason() == fault_kind::transient);
 }
 
-TEST_CASE("batch_machine: where a later owner has noted something nothing is handled, and nothing noted")
+TEST_CASE("batch_machine: a crash record of a higher epoch is ownership_lost, and no event is "
+          "handled")
 {
     for (const std::uint64_t epoch : {3U, 4U, 5U}) {
         for (const std::optional<std::uint64_t> at : {std::optional<std::uint64_t>(10), {}}) {
@@ -261,7 +264,7 @@ TEST_CASE("batch_machine: where a later owner has noted something nothing is han
     }
 }
 
-TEST_CASE("batch_machine: what becomes of calling off changes nothing")
+TEST_CASE("batch_machine: a failure to clear the crash record does not change the outcome")
 {
     for (const char* step : {"recall", "begin", "forget", "commit"}) {
         batch_machine m = fresh();
@@ -286,7 +289,7 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
     }
 }
 
-TEST_CASE("batch_machine: where nobody counts the suspects they are as many as there were")
+TEST_CASE("batch_machine: without a count of suspects, the recorded number of suspects is used")
 {
     for (const std::uint64_t suspects : {1U, 2U, 3U}) {
         batch_machine m = fresh(2, {.deaths = 9});
@@ -305,7 +308,7 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
     }
 }
 
-TEST_CASE("batch_machine: one event in the place of the one that was suspected alone is handled")
+TEST_CASE("batch_machine: another event than the single suspect is handled")
 {
     batch_machine m = fresh(2, {.deaths = 2});
     CHECK(m.on(waybill::batch_machine::crash_record_loaded{
@@ -318,7 +321,8 @@ TEST_CASE("batch_machine: one event in the place of the one that was suspected a
     CHECK(m.handled_events() == 1);
 }
 
-TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest of it stays suspected")
+TEST_CASE("batch_machine: after too many crashes half of the batch is handled, the rest stays "
+          "suspected")
 {
     batch_machine m = fresh(2, {.deaths = 2});
     simulation w;
@@ -341,7 +345,7 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
     CHECK(unknown.ended() == batch_outcome::committed);
 }
 
-TEST_CASE("batch_machine: one event that ended its process too often is parked without being handled")
+TEST_CASE("batch_machine: an event with too many crashes is dead-lettered without being handled")
 {
     for (const bool savepoints : {true, false}) {
         batch_machine m =
@@ -356,7 +360,8 @@ TEST_CASE("batch_machine: one event that ended its process too often is parked w
     }
 }
 
-TEST_CASE("batch_machine: somebody is asked before a batch in which every event failed becomes dead letters")
+TEST_CASE("batch_machine: if every event failed, the caller decides before dead letters are "
+          "written")
 {
     for (const auto answer :
          {batch_policy::if_all_failed::go_on, batch_policy::if_all_failed::redeliver}) {
@@ -381,7 +386,8 @@ TEST_CASE("batch_machine: somebody is asked before a batch in which every event 
     }
 }
 
-TEST_CASE("batch_machine: nobody is asked where one event took effect, or too few failed, or it is off")
+TEST_CASE("batch_machine: no decision is requested after a success, below the limit, or if it is "
+          "off")
 {
     const auto asks = [](std::uint64_t events, handled each, std::uint64_t decide_all_failed_from,
                          bool last_is_good) {
@@ -406,7 +412,7 @@ TEST_CASE("batch_machine: nobody is asked where one event took effect, or too fe
     CHECK(!asks(5, handled{fault_kind::none, true}, 1, false));  // a skipped event is no failure
 }
 
-TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and the next one comes")
+TEST_CASE("batch_machine: a skipped event is rolled back and counted separately")
 {
     batch_machine m = fresh(2, {}, 0);
     simulation w;
@@ -434,7 +440,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
     CHECK(both.skipped_events() == 0);
 }
 
-TEST_CASE("batch_machine: where dead letters keep nothing there are none, and the report can say so")
+TEST_CASE("batch_machine: with discard, no dead letter is written, and events count as dropped")
 {
     for (const bool savepoints : {true, false}) {
         batch_machine m =
@@ -452,7 +458,7 @@ TEST_CASE("batch_machine: where dead letters keep nothing there are none, and th
     }
 }
 
-TEST_CASE("batch_machine: read back always, whatever the commit says")
+TEST_CASE("batch_machine: with commit_check::always, the checkpoint is loaded after every commit")
 {
     const struct {
         commit_outcome said;

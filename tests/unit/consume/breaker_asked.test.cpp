@@ -69,7 +69,7 @@ private:
 constexpr waybill::circuit_breaker::config options{
     .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_steps = 2};
 
-TEST_CASE("circuit breaker: bad events become dead letters while all else goes well")
+TEST_CASE("circuit breaker: if closed, bad events become dead letters")
 {
     waybill::circuit_breaker v(options);
     partition one("1");
@@ -78,7 +78,7 @@ TEST_CASE("circuit breaker: bad events become dead letters while all else goes w
     CHECK(v.state(s(0)) == circuit_breaker::circuit_state::closed);
 }
 
-TEST_CASE("circuit breaker: good events that look bad while what they need is down are kept")
+TEST_CASE("circuit breaker: in an outage, good events that fail are not dead-lettered")
 {
     waybill::circuit_breaker v(options);
     partition one("1");
@@ -103,7 +103,7 @@ TEST_CASE("circuit breaker: good events that look bad while what they need is do
     CHECK(one.dead() + two.dead() == 0);
 }
 
-TEST_CASE("circuit breaker: events that are bad indeed do not come for ever")
+TEST_CASE("circuit breaker: bad events become dead letters after it has closed")
 {
     waybill::circuit_breaker v(options);
     partition one("1");

@@ -218,7 +218,7 @@ TEST_CASE("coroutine: one partition, each call awaited")
     CHECK((*s.load({"log", "g", "A"}))->at.sequence == 2);
 }
 
-TEST_CASE("coroutine: two partitions take turns in one loop, each in its own order")
+TEST_CASE("coroutine: two partitions alternate in one loop, each in its own order")
 {
     loop events;
     store s;
@@ -237,7 +237,7 @@ TEST_CASE("coroutine: two partitions take turns in one loop, each in its own ord
     CHECK((*s.load({"log", "g", "B"}))->at.sequence == 2);
 }
 
-TEST_CASE("coroutine: a task that is dropped half-way leaves nothing behind")
+TEST_CASE("coroutine: a task destroyed halfway leaves no effects, only its crash record")
 {
     loop events;
     store s;

@@ -181,9 +181,7 @@ std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch
     return row ? std::nullopt : std::optional(deaths);
 }
 
-TEST_CASE(
-    "attempt: a deadly event is found in as many deaths as is said, wherever it is, and no other "
-    "is blamed")
+TEST_CASE("crash_record: a crashing event is found within deaths_at_most, at every position")
 {
     for (const std::uint32_t limit : {1U, 2U, 3U}) {
         for (std::uint64_t batch = 1; batch != 70; ++batch) {
@@ -199,9 +197,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "attempt: in a long log it is found in the batch where it is, and there are no searches after "
-    "it")
+TEST_CASE("crash_record: in a log of several batches, a crashing event is found within one "
+          "batch's limit")
 {
     for (std::uint64_t deadly = 0; deadly != 100; ++deadly) {
         const auto deaths = deaths_of(100, 7, deadly, 2);

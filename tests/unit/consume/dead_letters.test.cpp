@@ -49,7 +49,7 @@ dead_letter letter_of(const std::string& body, const waybill::dead_letter_option
     return waybill::make_dead_letter(key, event{7, body}, waybill::permanent("no"), 1, noon, o);
 }
 
-TEST_CASE("letter: keeps the body, a pointer or a summary, and always size and checksum")
+TEST_CASE("dead_letter: keeps the body, a pointer or a summary, and always size and checksum")
 {
     const std::string body = "12345678\xE2\x82\xAC rest";  // a euro sign from the ninth byte on
     const auto whole = letter_of(body, {});
@@ -76,7 +76,7 @@ TEST_CASE("letter: keeps the body, a pointer or a summary, and always size and c
     }
 }
 
-TEST_CASE("letter: a body that is too large is summed up, of any bytes")
+TEST_CASE("dead_letter: an oversized body is kept as a summary, for any bytes")
 {
     const std::string huge(10'000'000, '\xFF');
     const auto d = letter_of(huge, {.body_bytes = 1'000'000, .summary_bytes = 100});
@@ -92,7 +92,7 @@ TEST_CASE("letter: a body that is too large is summed up, of any bytes")
     CHECK(none.kind == fault_kind::transient);
 }
 
-TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and says so")
+TEST_CASE("dead_letter: process_batch writes what the policy keeps, or counts a dropped event")
 {
     const std::vector<event> events{{1, "good"}, {2, "bad"}};
     const auto handle = [](store::transaction& tx, const event& e) -> fault {
@@ -146,7 +146,8 @@ struct simulation {
     }
 };
 
-TEST_CASE("reprocess: the event takes effect and its letter is gone, together")
+TEST_CASE("reprocess: the effect of the event and the removal of its dead letter are one "
+          "transaction")
 {
     simulation w;
     CHECK(w.run() == waybill::reprocess_report{reprocess_report::outcome_type::handled, {}});
@@ -156,7 +157,8 @@ TEST_CASE("reprocess: the event takes effect and its letter is gone, together")
     CHECK(w.fetched == 1);
 }
 
-TEST_CASE("reprocess: what fails again leaves no effect, and its letter says how and how often")
+TEST_CASE("reprocess: a repeated failure has no effect; its dead letter has the new reason and "
+          "tries")
 {
     simulation w;
     w.answer = waybill::transient(std::string(5'000, 'x'));
@@ -172,7 +174,7 @@ TEST_CASE("reprocess: what fails again leaves no effect, and its letter says how
     CHECK(w.s.records().empty());
 }
 
-TEST_CASE("reprocess: skipped events lose their letters, and have no effect")
+TEST_CASE("reprocess: skipped events lose their dead letters, and have no effect")
 {
     simulation w;
     w.answer = waybill::skipped();
@@ -181,7 +183,7 @@ TEST_CASE("reprocess: skipped events lose their letters, and have no effect")
     CHECK(w.s.letters().empty());
 }
 
-TEST_CASE("reprocess: what is gone, or cannot be had or handled now, keeps its letter as it is")
+TEST_CASE("reprocess: if an event is gone or a dependency is down, its dead letter is unchanged")
 {
     simulation w;
     const dead_letter before = **w.s.find(key, 2);
@@ -202,7 +204,7 @@ TEST_CASE("reprocess: what is gone, or cannot be had or handled now, keeps its l
     CHECK(w.s.records().empty());
 }
 
-TEST_CASE("reprocess: all that is listed, from the first to the last")
+TEST_CASE("reprocess: handles all listed dead letters in order")
 {
     simulation w;
     for (const std::uint64_t n : {5U, 3U, 4U}) w.park(n, std::to_string(n));
@@ -221,7 +223,7 @@ TEST_CASE("reprocess: all that is listed, from the first to the last")
     CHECK(w.s.letters().empty());
 }
 
-TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's")
+TEST_CASE("rewind: moves the owner's checkpoint back, and refuses another owner's")
 {
     using waybill::position;
     using waybill::rewind;
@@ -277,7 +279,7 @@ struct without_reset {
 static_assert(waybill::checkpoint_store<without_reset> && !waybill::checkpoint_reset<without_reset>);
 static_assert(waybill::checkpoint_reset<store>);
 
-TEST_CASE("rewind: to the beginning, where the first event is 0")
+TEST_CASE("rewind: to the beginning, if the first sequence is 0")
 {
     using waybill::position;
     using waybill::rewind;
@@ -311,7 +313,7 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
     CHECK(s.records() == std::vector<std::string>{"a", "b", "a", "b"});
 }
 
-TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
+TEST_CASE("rewind: to the beginning, if the result of the commit is lost")
 {
     using waybill::rewind_report;
     using waybill::testing::injected_fault;
@@ -332,7 +334,7 @@ TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
     }
 }
 
-TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with our epoch")
+TEST_CASE("rewind: after a lost commit result, the checkpoint counts as ours only with our epoch")
 {
     using waybill::position;
     using waybill::rewind_report;
@@ -366,7 +368,7 @@ struct small_store : waybill::testing::memory_store<std::uint64_t> {
     }
 };
 
-TEST_CASE("letters: one that the store never takes goes without its body, and stops nobody")
+TEST_CASE("dead_letter: one that the store refuses is stored without its body, and blocks no event")
 {
     struct large {
         std::uint64_t sequence;

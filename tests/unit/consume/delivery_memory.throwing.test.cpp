@@ -203,7 +203,7 @@ std::uint64_t each_failure(Prepare prepare, Run run, Again again, Check check)
 
 }  // namespace
 
-TEST_CASE("delivery memory: process_batch, each event once, wherever memory ends")
+TEST_CASE("delivery memory: process_batch applies each event once, whichever allocation fails")
 {
     std::uint64_t all = 0;
     for (const bool savepoints : {true, false}) {
@@ -229,7 +229,7 @@ TEST_CASE("delivery memory: process_batch, each event once, wherever memory ends
     MESSAGE(all);
 }
 
-TEST_CASE("delivery memory: process_at_least_once, nothing lost, and by its key nothing twice")
+TEST_CASE("delivery memory: process_at_least_once loses nothing, and duplicates no key")
 {
     const std::uint64_t failures =
         each_failure([] { return simulation(); }, [](simulation& w) { return w.at_least_once(); },
@@ -266,7 +266,7 @@ bool rewind_once(simulation& w)
 
 }  // namespace
 
-TEST_CASE("delivery memory: rewind, all the way or not at all")
+TEST_CASE("delivery memory: rewind is complete or without effect")
 {
     const std::uint64_t failures = each_failure(
         drained, rewind_once,
@@ -300,7 +300,7 @@ waybill::reprocess_report::outcome_type reprocess_once(simulation& w, const faul
 
 }  // namespace
 
-TEST_CASE("delivery memory: reprocess, effect and letter change together")
+TEST_CASE("delivery memory: in reprocess, effect and dead letter change together")
 {
     using waybill::reprocess_report;
     const auto times = [](const simulation& w) {
@@ -343,7 +343,7 @@ TEST_CASE("delivery memory: reprocess, effect and letter change together")
     MESSAGE(both);
 }
 
-TEST_CASE("delivery memory: the store in memory commits all or nothing")
+TEST_CASE("delivery memory: memory_store commits all or nothing")
 {
     struct plain {
         inner_store store;

@@ -66,7 +66,8 @@ static_assert(
     !waybill::detail::event_handler<decltype([](store::transaction&, const event&) { return 7; }),
                                     store::transaction, event>);
 
-TEST_CASE("process_batch: skipped events have no effects, no letters, and are counted apart")
+TEST_CASE("process_batch: skipped events have no effects and no dead letters, and are counted "
+          "separately")
 {
     store s;
     const auto r = process_batch(s, {key, {}, 1}, events_of({"foreign", "a", "bad", "foreign"}), handle, noon);
@@ -82,7 +83,7 @@ TEST_CASE("process_batch: skipped events have no effects, no letters, and are co
     CHECK((*s.load(key))->at.sequence == 50);
 }
 
-TEST_CASE("process_batch: whoever can tell is asked about a batch in which every event failed")
+TEST_CASE("process_batch: decide_all_failed decides about a batch in which every event failed")
 {
     for (const auto answer :
          {batch_policy::if_all_failed::go_on, batch_policy::if_all_failed::redeliver}) {
@@ -128,7 +129,7 @@ struct at_calls {
 };
 const auto through = [](auto& tx, const event& e) { return handle(*tx.inner(), e); };
 
-TEST_CASE("process_batch: a commit that says what is not so is found at the next advance, or read back")
+TEST_CASE("process_batch: a wrong commit result is found at the next advance, or by commit_check")
 {
     for (const bool always : {false, true}) {
         const waybill::batch_policy p{.check_commit =
@@ -161,7 +162,7 @@ TEST_CASE("process_batch: a commit that says what is not so is found at the next
     }
 }
 
-TEST_CASE("process_batch: a checkpoint that is there and cannot be read is neither absent nor 0")
+TEST_CASE("process_batch: a checkpoint that cannot be read is unknown, not absent and not 0")
 {
     // The error of a store that finds a newer format.
     store kept;
@@ -174,7 +175,7 @@ TEST_CASE("process_batch: a checkpoint that is there and cannot be read is neith
     CHECK(!r.reached);
 }
 
-TEST_CASE("process_batch: a checkpoint ahead of the log says that all was done earlier")
+TEST_CASE("process_batch: with a checkpoint ahead of the log, all events count as repeated")
 {
     store s;
     const auto r = process_batch(s, {key, position{1'000, ""}, 1}, events_of({"a", "b"}), handle, noon);
@@ -227,7 +228,7 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     CHECK(!*kept.load_crash_record(key));
 }
 
-TEST_CASE("process_batch: owners who are alive are not taken for dead, however often the partition changes hands")
+TEST_CASE("process_batch: live owners do not count as crashed, however often the partition moves")
 {
     for (const bool alive : {true, false}) {
         store kept;
@@ -249,7 +250,7 @@ TEST_CASE("process_batch: owners who are alive are not taken for dead, however o
     }
 }
 
-TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted")
+TEST_CASE("process_batch: without an incarnation, or by policy, no crash record is stored")
 {
     for (const bool by_policy : {false, true}) {
         store kept;
@@ -269,7 +270,7 @@ TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted
     }
 }
 
-TEST_CASE("process_batch: why a delivery failed is not covered by what failed after it")
+TEST_CASE("process_batch: the reason of a failed delivery is not replaced by a later failure")
 {
     store kept;
     waybill::testing::faulty s(kept, at_calls{{{store_call::load_crash_record, injected_fault::none},
@@ -288,7 +289,8 @@ void stands(store& kept, const waybill::crash_record& row)
     CHECK(tx.commit());
 }
 
-TEST_CASE("process_batch: where a later owner has noted something nothing is handled")
+TEST_CASE("process_batch: a crash record of a higher epoch is ownership_lost, and no event is "
+          "handled")
 {
     store kept;
     const waybill::crash_record row{{}, 20, 2, 1, 9, 5};
@@ -302,7 +304,7 @@ TEST_CASE("process_batch: where a later owner has noted something nothing is han
           batch_outcome::committed);
 }
 
-TEST_CASE("process_batch: an owner who is robbed while he handles is not taken for dead")
+TEST_CASE("process_batch: an owner whose lease is stolen in its handler does not count as crashed")
 {
     store kept;
     const auto robbed = [](auto&, const event&) { return waybill::ownership_lost("the lease is gone"); };
@@ -314,7 +316,8 @@ TEST_CASE("process_batch: an owner who is robbed while he handles is not taken f
     }
 }
 
-TEST_CASE("process_batch: what a row says is of events by their sequence, and not of their places")
+TEST_CASE("process_batch: a crash record identifies events by sequence, not by position in the "
+          "batch")
 {
     // The suspects are 10, 20 and 30, which ended three processes together.
     for (const std::uint64_t first : {10U, 20U, 30U, 40U}) {

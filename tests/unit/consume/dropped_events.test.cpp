@@ -68,7 +68,8 @@ TEST_CASE("process_batch: each dropped event is reported with its position and r
     }
 }
 
-TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpoint has passed it")
+TEST_CASE("process_at_least_once: each dropped event is reported after the checkpoint has passed "
+          "it")
 {
     store s;
     waybill::checkpoint_writer_for<store> checkpoints(s);
@@ -99,7 +100,7 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
     CHECK(again.dropped_events.empty());
 }
 
-TEST_CASE("process_batch: dropped events are listed up to the bound, and counted beyond it")
+TEST_CASE("process_batch: dropped events are listed up to max_dropped_events, and all are counted")
 {
     for (const bool savepoints : {true, false}) {
         for (const std::uint64_t n : {waybill::batch_report::max_dropped_events,
@@ -127,7 +128,8 @@ TEST_CASE("process_batch: dropped events are listed up to the bound, and counted
     CHECK(r.dropped_events.size() == waybill::batch_report::max_dropped_events);
 }
 
-TEST_CASE("process_batch: an event that is dropped since its handler ends the process has its reason")
+TEST_CASE("process_batch: an event dropped because it ended its process is reported with that "
+          "reason")
 {
     store kept;
     std::vector<batch_report::dropped_event> reported;
@@ -148,7 +150,7 @@ TEST_CASE("process_batch: an event that is dropped since its handler ends the pr
               1, waybill::permanent("its handler did not return 2 times: it threw an exception or its process ended"))});
 }
 
-TEST_CASE("process_batch: what was dropped in a batch that is not committed comes again, and is not listed")
+TEST_CASE("process_batch: events dropped in a batch that is not committed are not listed")
 {
     store kept;
     waybill::testing::faulty s(kept, [](waybill::testing::store_call c) {

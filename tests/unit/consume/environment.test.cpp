@@ -42,7 +42,7 @@ fault write(store::transaction& tx, const event& e)
     return e.body == "bad" ? waybill::permanent("cannot be") : fault{};
 }
 
-TEST_CASE("process_batch: with an environment the result is the same as with its wall time")
+TEST_CASE("process_batch: with an environment, the result equals that with its wall time")
 {
     store by_time, by_environment;
     manual_environment env({}, noon);
@@ -62,7 +62,8 @@ TEST_CASE("process_batch: with an environment the result is the same as with its
     CHECK(none.outcome == batch_outcome::empty);
 }
 
-TEST_CASE("process_batch: a stop request at each event rolls back, and the handler is not called")
+TEST_CASE("process_batch: a stop request before any event rolls back, and the handler is not "
+          "called")
 {
     for (std::size_t stop = 0; stop != events.size() + 1; ++stop) {
         CAPTURE(stop);
@@ -101,7 +102,7 @@ TEST_CASE("process_batch: a time limit is a stop request")
     CHECK(env.now() == waybill::steady_time{} + 4s);
 }
 
-TEST_CASE("process_at_least_once: a stop request at each event commits the events before it")
+TEST_CASE("process_at_least_once: a stop request before any event commits the earlier events")
 {
     for (std::size_t stop = 0; stop != events.size() + 1; ++stop) {
         CAPTURE(stop);

@@ -49,7 +49,7 @@ static_assert(std::forward_iterator<counted>);
 
 }  // namespace
 
-TEST_CASE("process_batch: events that are made on the way, with bytes for a body")
+TEST_CASE("process_batch: accepts temporary events whose body is bytes")
 {
     waybill::testing::memory_store<std::string> store;
     const waybill::assignment mine{{"log", "test", "0"}, {}, 1};

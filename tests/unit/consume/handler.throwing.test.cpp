@@ -17,7 +17,7 @@ struct event {
     std::uint64_t sequence;
 };
 
-TEST_CASE("process_batch: a handler that throws rolls back on the way out")
+TEST_CASE("process_batch: an exception of the handler rolls back")
 {
     const waybill::partition_key key{"s", "g", "p"};
     const std::vector<event> events{{1}, {2}, {3}};

@@ -107,7 +107,8 @@ result_of_rounds deliver(way w, caller c, std::uint64_t events, const std::set<s
     return r;
 }
 
-TEST_CASE("process_batch: an event whose handler throws becomes a dead letter, and the others take effect")
+TEST_CASE("process_batch: an event whose handler throws is dead-lettered, and the others take "
+          "effect")
 {
     for (const caller c : {caller::keeps_assignment, caller::makes_a_new_one}) {
         for (std::uint64_t bad = 1; bad <= 10; ++bad) {
@@ -124,7 +125,8 @@ TEST_CASE("process_batch: an event whose handler throws becomes a dead letter, a
     }
 }
 
-TEST_CASE("process_batch: without rows of attempts it is found if the caller keeps the assignment")
+TEST_CASE("process_batch: without crash records, a throwing event is found if the assignment is "
+          "kept")
 {
     for (const way w : {way::without_rows, way::at_least_once}) {
         for (std::uint64_t bad = 1; bad <= 10; ++bad) {
@@ -161,7 +163,8 @@ TEST_CASE("process_batch: each set of events whose handlers throw is found, and 
     }
 }
 
-TEST_CASE("process_batch: an event whose handler threw leaves the log, and no other is blamed for it")
+TEST_CASE("process_batch: after a throwing event has left the log, no other event is "
+          "dead-lettered for it")
 {
     store_type kept;
     plain_store plain{kept};
@@ -185,7 +188,8 @@ TEST_CASE("process_batch: an event whose handler threw leaves the log, and no ot
     CHECK(kept.letters().empty());
 }
 
-TEST_CASE("process_batch: a handler that throws a few times and then works leaves no dead letter")
+TEST_CASE("process_batch: a handler that throws a few times and then succeeds leaves no dead "
+          "letter")
 {
     for (const way w : {way::with_rows, way::without_rows}) {
         store_type kept;
@@ -218,7 +222,7 @@ TEST_CASE("process_batch: a handler that throws a few times and then works leave
 
 // Each time the store stores the record and is down at the end of the delivery: no event is at
 // fault.
-TEST_CASE("process_batch: a store that fails while a delivery ends is no exception, in a kept assignment")
+TEST_CASE("process_batch: with a kept assignment, a failing store does not count as an exception")
 {
     for (const bool keeps : {true, false}) {
         store_type kept;

@@ -110,7 +110,8 @@ void each_case(Check check)
     }
 }
 
-TEST_CASE("process_at_least_once: a bare handler that throws, and what was not committed comes again")
+TEST_CASE("process_at_least_once: after an exception of a bare handler, uncommitted events are "
+          "repeated")
 {
     each_case([](outside& o) {
         const std::uint64_t bad = o.bad;
@@ -125,7 +126,7 @@ TEST_CASE("process_at_least_once: a bare handler that throws, and what was not c
     });
 }
 
-TEST_CASE("process_at_least_once: a wrapped handler that throws has a named end")
+TEST_CASE("process_at_least_once: an exception of a handler in catching() is a fault")
 {
     each_case([](outside& o) {
         const std::uint64_t bad = o.bad;
@@ -156,7 +157,7 @@ TEST_CASE("process_at_least_once: a wrapped handler that throws has a named end"
     });
 }
 
-TEST_CASE("process_at_least_once: who is asked throws, and the batch comes again")
+TEST_CASE("process_at_least_once: after an exception of decide_all_failed, the batch is repeated")
 {
     outside o;
     int asked = 0;
@@ -210,7 +211,7 @@ struct parked {
     [[nodiscard]] bool untouched() const { return store.records() == std::vector<std::uint64_t>{1, 2, 4, 5}; }
 };
 
-TEST_CASE("reprocess: a bare handler that throws leaves letter and effects as they were")
+TEST_CASE("reprocess: an exception of a bare handler leaves dead letter and effects unchanged")
 {
     for (const thrown what : {thrown::error, thrown::no_memory, thrown::number}) {
         parked p;
@@ -226,7 +227,7 @@ TEST_CASE("reprocess: a bare handler that throws leaves letter and effects as th
     }
 }
 
-TEST_CASE("reprocess: a wrapped handler that throws has a named end")
+TEST_CASE("reprocess: an exception of a handler in catching() is a fault")
 {
     for (const thrown what : {thrown::error, thrown::no_memory, thrown::number}) {
         parked p;
@@ -252,7 +253,7 @@ TEST_CASE("reprocess: a wrapped handler that throws has a named end")
     }
 }
 
-TEST_CASE("reprocess: what fetches throws, and nothing has changed")
+TEST_CASE("reprocess: an exception of the fetch function changes nothing")
 {
     parked p;
     const auto before = p.letter();

@@ -35,7 +35,7 @@ TEST_CASE("idempotency_key: golden keys of version 0.1")
     CHECK(idempotency_key(longer, 5, {.max_bytes = 300}) == std::string(200, 'x') + "/g/0/5");
 }
 
-TEST_CASE("idempotency_key: two events never share one")
+TEST_CASE("idempotency_key: different events have different keys")
 {
     const std::vector<std::string> names = {"", "a", "b", "ab", "a/", "/a", "/", "%", "%2F", "2F", "~", "~a", "0",
                                             std::string("\0", 1), "\xFF", "a b", "A"};
@@ -57,7 +57,7 @@ TEST_CASE("idempotency_key: two events never share one")
     }
 }
 
-TEST_CASE("idempotency_key: with and without the group they are no others either")
+TEST_CASE("idempotency_key: keys with and without a group differ")
 {
     std::set<std::string> seen;
     for (const char* a : {"", "a", "/", "a/a"}) {
@@ -70,14 +70,14 @@ TEST_CASE("idempotency_key: with and without the group they are no others either
     CHECK(seen.size() == 24);
 }
 
-TEST_CASE("idempotency_key: the group is left out where it is asked for")
+TEST_CASE("idempotency_key: scope `event` omits the group")
 {
     const idempotency_keys::options event{.scope = idempotency_options::scope_type::event};
     CHECK(idempotency_key({"s", "one", "0"}, 1, event) == idempotency_key({"s", "other", "0"}, 1, event));
     CHECK(idempotency_key({"s", "one", "0"}, 1) != idempotency_key({"s", "other", "0"}, 1));
 }
 
-TEST_CASE("idempotency_key: no key is longer than it may be, and all of a partition have one form")
+TEST_CASE("idempotency_key: a key has at most max_bytes; the keys of a partition have one form")
 {
     for (std::size_t size = 0; size != 150; ++size) {
         for (const std::size_t most : {std::size_t{0}, std::size_t{54}, std::size_t{64}, std::size_t{128}}) {
@@ -91,7 +91,7 @@ TEST_CASE("idempotency_key: no key is longer than it may be, and all of a partit
     }
 }
 
-TEST_CASE("idempotency_keys: the same keys one after the other, and nothing is left of the last")
+TEST_CASE("idempotency_keys: a sequence of keys leaves no bytes of the previous one")
 {
     idempotency_keys keys({"s", "g", "0"});
     CHECK(keys(~std::uint64_t{0}) == "s/g/0/18446744073709551615");

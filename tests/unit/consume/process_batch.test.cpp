@@ -60,7 +60,7 @@ std::vector<event> events_of(std::initializer_list<const char*> bodies)
     return events;
 }
 
-TEST_CASE("process_batch: effects, dead letter and checkpoint are there together")
+TEST_CASE("process_batch: effects, dead letter and checkpoint are stored")
 {
     store s;
     handler h;
@@ -84,7 +84,7 @@ TEST_CASE("process_batch: effects, dead letter and checkpoint are there together
     CHECK(h.calls == 3);
 }
 
-TEST_CASE("process_batch: goes on after what took effect, and leaves it out if it comes again")
+TEST_CASE("process_batch: continues after the checkpoint, and skips repeated events")
 {
     store s;
     handler h;
@@ -116,7 +116,7 @@ TEST_CASE("process_batch: goes on after what took effect, and leaves it out if i
     CHECK(s.records().size() == 4);
 }
 
-TEST_CASE("process_batch: sequence numbers from 0 to the largest")
+TEST_CASE("process_batch: accepts sequences from 0 to 2^64 - 1")
 {
     store s;
     handler h;
@@ -133,7 +133,7 @@ TEST_CASE("process_batch: sequence numbers from 0 to the largest")
           batch_outcome::empty);
 }
 
-TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is touched")
+TEST_CASE("process_batch: sequences that do not ascend are invalid, and nothing is called")
 {
     for (const std::uint64_t third : {std::uint64_t{20}, std::uint64_t{15}, std::uint64_t{0}}) {
         store s;
@@ -151,7 +151,7 @@ TEST_CASE("process_batch: numbers that do not ascend are invalid, and nothing is
     }
 }
 
-TEST_CASE("process_batch: a negative number is none, and not the largest that there is")
+TEST_CASE("process_batch: a negative sequence is invalid, and not read as a large number")
 {
     struct signed_event {
         std::int64_t sequence;
@@ -178,7 +178,7 @@ TEST_CASE("process_batch: a negative number is none, and not the largest that th
     CHECK(calls == 0);
 }
 
-TEST_CASE("process_batch: an error code is no number, whatever its type")
+TEST_CASE("process_batch: a negative enum or wrapped sequence is invalid")
 {
     enum error : int { end_of_log = -1001 };
     struct wrapped {
@@ -200,7 +200,7 @@ TEST_CASE("process_batch: an error code is no number, whatever its type")
     CHECK(ends(error(5)).reached == waybill::position{5, ""});
 }
 
-TEST_CASE("process_batch: any signed or narrow number, any forward range, a lambda")
+TEST_CASE("process_batch: accepts any integer as sequence, any forward range, and a lambda")
 {
     struct narrow {
         int sequence;
@@ -219,7 +219,7 @@ TEST_CASE("process_batch: any signed or narrow number, any forward range, a lamb
     CHECK(s.records() == std::vector<std::string>{"1", "2", "7", "8", "9"});
 }
 
-TEST_CASE("process_batch: what a handler reports decides the end of the delivery")
+TEST_CASE("process_batch: the fault that a handler reports decides the outcome")
 {
     const struct {
         const char* body;
@@ -255,7 +255,7 @@ TEST_CASE("process_batch: what a handler reports decides the end of the delivery
     CHECK((*s.find(key, 20))->tries == 2);
 }
 
-TEST_CASE("process_batch: reasons are bounded, and no character is cut in two")
+TEST_CASE("process_batch: reasons are bounded, and cut between characters")
 {
     const std::size_t ten_megabytes = 10'000'000;
     std::string huge;
@@ -297,7 +297,7 @@ struct plain_store {
 };
 static_assert(!waybill::savepoint_scope<plain_store::transaction>);
 
-TEST_CASE("process_batch: a store without savepoints comes to the same")
+TEST_CASE("process_batch: a store without savepoints gives the same result")
 {
     plain_store s;
     int calls = 0;
@@ -347,7 +347,7 @@ struct dead_store {
     waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&, std::uint64_t) { return failed(); }
 };
 
-TEST_CASE("process_batch: a store whose every call fails ends it soon")
+TEST_CASE("process_batch: a store in which every call fails ends the delivery at once")
 {
     for (const fault_kind how :
          {fault_kind::none, fault_kind::infrastructure, fault_kind::permanent}) {

@@ -84,7 +84,7 @@ std::string ids(const prune_plan& p)
 
 }  // namespace
 
-TEST_CASE("nothing is limited by default, and nothing goes")
+TEST_CASE("plan_prune: the default policy has no limits and removes nothing")
 {
     const prune_plan p = plan_prune(hourly(10), prune_policy{}, at(10'000h));
     CHECK(p.removals.empty());
@@ -95,7 +95,7 @@ TEST_CASE("nothing is limited by default, and nothing goes")
     CHECK(plan_prune(std::vector<prune_plan::row>{}, {.count = 1}, at(0s)) == prune_plan{});
 }
 
-TEST_CASE("what is older than the age goes, and what is exactly as old does not")
+TEST_CASE("plan_prune: a row older than the age is removed, a row of exactly that age is not")
 {
     const prune_plan p = plan_prune(hourly(10), {.age = 7h}, at(10h));
     CHECK(ids(p) == "0a 1a 2a");
@@ -103,14 +103,14 @@ TEST_CASE("what is older than the age goes, and what is exactly as old does not"
     CHECK(p.removals[1] == prune_plan::removal{1, 1, 100, at(1h), prune_plan::removal::limit::age});
 }
 
-TEST_CASE("two days are not seven: times are typed, and hours are not taken for days")
+TEST_CASE("plan_prune: an age in hours is not read as days")
 {
     CHECK(plan_prune(hourly(48), {.age = 7 * 24h}, at(48h)).removals.empty());
     CHECK(plan_prune(hourly(48), {.age = 48h}, at(48h)).removals.empty());
     CHECK(plan_prune(hourly(48), {.age = 47h}, at(48h)).removals.size() == 1);
 }
 
-TEST_CASE("a policy that cannot be meant removes nothing, and is named")
+TEST_CASE("plan_prune: an invalid policy removes nothing, and is reported")
 {
     for (const prune_policy& p : {prune_policy{.age = duration::seconds(-1)}, {.count = 0},
                                   {.bytes = 0}, {.age = 1s, .low_water = 90}}) {
@@ -124,7 +124,7 @@ TEST_CASE("a policy that cannot be meant removes nothing, and is named")
     CHECK_FALSE(plan_prune(hourly(1), {.count = 1}, at(0s)).wrong);
 }
 
-TEST_CASE("at the limit the oldest go, down to the low water, and not before")
+TEST_CASE("plan_prune: at the limit, the oldest rows are removed down to low_water")
 {
     CHECK(plan_prune(hourly(9), {.count = 10}, at(9h)).removals.empty());
     CHECK(ids(plan_prune(hourly(10), {.count = 10}, at(9h))) == "0c");
@@ -140,7 +140,7 @@ TEST_CASE("at the limit the oldest go, down to the low water, and not before")
           "0c 1b");
 }
 
-TEST_CASE("it does not run at every insert")
+TEST_CASE("plan_prune: at the count limit, 1,000 inserts cause 100 runs")
 {
     std::vector<prune_plan::row> rows = hourly(99);
     std::uint64_t runs = 0;
@@ -154,13 +154,13 @@ TEST_CASE("it does not run at every insert")
     CHECK(runs == 100);
 }
 
-TEST_CASE("what goes by age leaves room, so that nothing else has to go")
+TEST_CASE("plan_prune: rows removed by age count for the limits, so no further row is removed")
 {
     const prune_plan p = plan_prune(hourly(10), {.age = 7h, .count = 9}, at(10h));
     CHECK(ids(p) == "0a 1a 2a");
 }
 
-TEST_CASE("what is being resubmitted never goes, by whatever rule")
+TEST_CASE("plan_prune: a row that is being redriven is never removed")
 {
     std::vector<prune_plan::row> rows = hourly(10);
     rows[0].redriving = rows[2].redriving = true;
@@ -178,7 +178,8 @@ TEST_CASE("what is being resubmitted never goes, by whatever rule")
     }
 }
 
-TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there is an alarm")
+TEST_CASE("plan_prune: in a spike, the count limit removes nothing, or the minimum with "
+          "drop_oldest")
 {
     std::vector<prune_plan::row> rows = hourly(8);
     for (std::uint64_t n = 0; n != 4; ++n) rows.push_back({100 + n, 100, at(10h)});
@@ -200,7 +201,8 @@ TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there
     CHECK_FALSE(dropped.limit_reached);
 }
 
-TEST_CASE("a row from the future is new, and a clock that goes back makes nothing old")
+TEST_CASE("plan_prune: a row from the future is recent, and a clock that goes back makes no row "
+          "old")
 {
     std::vector<prune_plan::row> rows = hourly(3);
     rows.push_back({9, 1, wall_time::highest()});
@@ -212,7 +214,7 @@ TEST_CASE("a row from the future is new, and a clock that goes back makes nothin
     CHECK(plan_prune(rows, prune_policy{}, wall_time::highest()).removals.empty());
 }
 
-TEST_CASE("rows in any order are planned the same, and it says so")
+TEST_CASE("plan_prune: rows in any order give the same plan, and rows_in_order reports the order")
 {
     const std::vector<prune_plan::row> rows = hourly(10);
     const std::vector<prune_plan::row> back(rows.rbegin(), rows.rend());
@@ -227,7 +229,7 @@ TEST_CASE("rows in any order are planned the same, and it says so")
     CHECK(b.after == a.after);
 }
 
-TEST_CASE("any forward range, and what there is to know of its values by a function")
+TEST_CASE("plan_prune: accepts any forward range, and a function that returns the row")
 {
     struct letter {
         const char* text;
@@ -249,7 +251,7 @@ TEST_CASE("any forward range, and what there is to know of its values by a funct
     CHECK(ids(plan_prune(array, array + 1, {.count = 1}, at(0s))) == "1c");
 }
 
-TEST_CASE("sums of sizes saturate, and no limit is no limit for them either")
+TEST_CASE("plan_prune: sums of sizes saturate, and reach no limit without one")
 {
     std::vector<prune_plan::row> rows{{1, detail::highest_size, at(0s)},
                                       {2, detail::highest_size, at(0s)}};
@@ -259,7 +261,7 @@ TEST_CASE("sums of sizes saturate, and no limit is no limit for them either")
     CHECK_FALSE(plan_prune(rows, prune_policy{}, at(0s)).limit_reached);
 }
 
-TEST_CASE("what is left of a sum that has saturated is known exactly")
+TEST_CASE("plan_prune: the remaining bytes of a saturated sum are exact")
 {
     std::vector<prune_plan::row> rows{
         {1, detail::highest_size, at(0s)}, {2, detail::highest_size, at(1s)}, {3, 5'000, at(2s)}};
@@ -277,7 +279,7 @@ TEST_CASE("what is left of a sum that has saturated is known exactly")
     CHECK(p.limit_reached);
 }
 
-TEST_CASE("a row is recent up to the time of a spike, and including it")
+TEST_CASE("plan_prune: a row exactly as old as spike.within is recent")
 {
     const std::vector<prune_plan::row> rows{{1, 1, at(0s)}, {2, 1, at(1s)}};
     const prune_policy policy{.spike = {.count = 2, .within = 600s}};
@@ -286,7 +288,7 @@ TEST_CASE("a row is recent up to the time of a spike, and including it")
     CHECK_FALSE(plan_prune(rows, policy, at(601s)).spike);
 }
 
-TEST_CASE("a share that is wrong is told in thousandths, with its sign")
+TEST_CASE("prune_policy: an invalid low_water is reported in thousandths, with its sign")
 {
     const auto said = [](double share) {
         return describe(*validate(prune_policy{.low_water = share}));

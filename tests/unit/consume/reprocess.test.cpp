@@ -86,7 +86,8 @@ struct simulation {
     }
 };
 
-TEST_CASE("reprocess: an event of another sequence is not handled, whatever its letter keeps")
+TEST_CASE("reprocess: an event with another sequence is refused, whichever part the dead letter "
+          "keeps")
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
@@ -97,7 +98,7 @@ TEST_CASE("reprocess: an event of another sequence is not handled, whatever its 
     }
 }
 
-TEST_CASE("reprocess: neither is one of other bytes, as after the log was made anew")
+TEST_CASE("reprocess: an event with another body is refused, whichever part the dead letter keeps")
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
@@ -111,7 +112,7 @@ TEST_CASE("reprocess: neither is one of other bytes, as after the log was made a
     }
 }
 
-TEST_CASE("reprocess: what event or letter do not know is not compared")
+TEST_CASE("reprocess: a field that the event or the dead letter lacks is not compared")
 {
     CHECK(simulation().takes(bare{1}));
     CHECK(simulation().takes(unnumbered{"anything"}));
@@ -120,7 +121,7 @@ TEST_CASE("reprocess: what event or letter do not know is not compared")
     CHECK(w.takes(event{1, "a body"}));
 }
 
-TEST_CASE("reprocess: the reason of a commit that failed is reported")
+TEST_CASE("reprocess: the reason of a failed commit is reported")
 {
     using waybill::testing::injected_fault;
     using waybill::testing::store_call;

@@ -55,7 +55,7 @@ TEST_CASE("reprocess_all: each event takes effect, and its dead letter is remove
     CHECK(s.letters().empty());
 }
 
-TEST_CASE("reprocess_all: an event that fails again stays with its new reason")
+TEST_CASE("reprocess_all: an event that fails again keeps its dead letter, with the new reason")
 {
     store s = three_letters();
     environment env({}, waybill::wall_time::at(9h));
@@ -101,7 +101,7 @@ TEST_CASE("reprocess_all: the caller fetches the events")
     CHECK(s.records() == texts{"1", "3"});
 }
 
-TEST_CASE("reprocess_all: without a body the dead letter stays")
+TEST_CASE("reprocess_all: a dead letter without a body stays")
 {
     store s;
     auto tx = s.begin();

@@ -66,7 +66,7 @@ struct queue {
     }
 };
 
-TEST_CASE("resubmit: all dead letters go back, the oldest of each key first")
+TEST_CASE("resubmit: all dead letters are sent, the oldest of each key first")
 {
     store letters = three_orders_and_a_mail();
     queue q;
@@ -80,7 +80,7 @@ TEST_CASE("resubmit: all dead letters go back, the oldest of each key first")
     CHECK(resubmit(letters, [&](const auto& l) { return q.send(l); }, env).ok());
 }
 
-TEST_CASE("resubmit: by key, kind and time, and with message ids")
+TEST_CASE("resubmit: selects by key, kind and time, and passes message ids")
 {
     store letters = three_orders_and_a_mail();
     environment env;
@@ -97,7 +97,7 @@ TEST_CASE("resubmit: by key, kind and time, and with message ids")
     CHECK(resubmit(letters, send, {.keys = {orders}, .page = 1}, env).done == 2);
 }
 
-TEST_CASE("resubmit: a refused one stays, and the next ones are sent")
+TEST_CASE("resubmit: a refused dead letter stays, and the next ones are sent")
 {
     store letters = three_orders_and_a_mail();
     queue q;
@@ -114,7 +114,7 @@ TEST_CASE("resubmit: a refused one stays, and the next ones are sent")
     CHECK(letters.letters().size() == 1);
 }
 
-TEST_CASE("resubmit: a body that is elsewhere is fetched by the caller, or its dead letter stays")
+TEST_CASE("resubmit: a dead letter without a body stays unless the caller fetches bodies")
 {
     store letters;
     dead_letter d = letter(orders, 1);
@@ -174,7 +174,7 @@ TEST_CASE("resubmit: an unknown outcome is repeated and reported")
     CHECK(r.in_doubt == 1);
 }
 
-TEST_CASE("resubmit: one that was removed meanwhile is not sent")
+TEST_CASE("resubmit: a dead letter removed during the call is not sent")
 {
     store letters = three_orders_and_a_mail();
     queue q;

@@ -111,7 +111,7 @@ int runs_that_threw(Run&& run)
     return thrown;
 }
 
-TEST_CASE("resubmit: after an exception of any call a further call continues")
+TEST_CASE("resubmit: after an exception of any call, a further call continues")
 {
     std::vector<std::uint64_t> sent;
     const int thrown =
@@ -131,7 +131,7 @@ TEST_CASE("resubmit: after an exception of any call a further call continues")
     CHECK(thrown >= 30);
 }
 
-TEST_CASE("reprocess_all: after an exception of any call a further call continues")
+TEST_CASE("reprocess_all: after an exception of any call, a further call continues")
 {
     const int thrown =
         runs_that_threw([&](auto& store, thrower& at, dead_letter::run_report& r, memory& kept) {
@@ -148,7 +148,7 @@ TEST_CASE("reprocess_all: after an exception of any call a further call continue
     CHECK(thrown >= 30);
 }
 
-TEST_CASE("resubmit, reprocess_all: catching turns exceptions into faults")
+TEST_CASE("resubmit, reprocess_all: catching() turns exceptions into faults")
 {
     memory kept = three_letters();
     waybill::testing::manual_environment env;
