@@ -8,7 +8,7 @@
 
 namespace base64_text_test {
 
-TEST_CASE("base64_text: there and back, and one way only")
+TEST_CASE("base64_text: encoding round-trips, and decoding accepts only canonical text")
 {
     std::string bytes;
     for (int n = 0; n != 300; ++n) {

@@ -50,7 +50,7 @@ static_assert(!batch_limits{.envelope = 1}.fits_alone(unlimited - 1), "a sum tha
 static_assert(batch_limits{} == batch_limits{.bytes = unlimited});
 static_assert(batch_limits{} != batch_limits{.bytes = 1});
 
-TEST_CASE("what is wrong with limits is said in a line")
+TEST_CASE("batch_limits: validate describes an invalid field in one line")
 {
     const auto bad = validate({.bytes = 512, .envelope = 600});
     REQUIRE(bad);

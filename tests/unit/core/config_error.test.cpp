@@ -35,7 +35,7 @@ constexpr bool made()
 }
 static_assert(made());
 
-TEST_CASE("validate: says field, value, rule and bound in one line")
+TEST_CASE("config_error: describe contains field, value, rule and bound in one line")
 {
     CHECK(describe(*validate(options{7})) == "size is 7: must be even, and less than (100)");
     CHECK(describe(waybill::config_error{"n", ~std::uint64_t{0}, "r", 0}) ==

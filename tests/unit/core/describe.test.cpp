@@ -17,7 +17,7 @@ namespace {
 
 namespace words = waybill::detail::words;
 
-TEST_CASE("numbers: the shortest text that is read back, like that of fmt")
+TEST_CASE("describe: numbers are the shortest text that round-trips, as in fmt")
 {
     CHECK(words::decimal(0.0) == "0");
     CHECK(words::decimal(2.0) == "2");
@@ -43,7 +43,7 @@ TEST_CASE("numbers: the shortest text that is read back, like that of fmt")
     CHECK(words::decimal(-std::numeric_limits<double>::max(), 3).size() == 314);
 }
 
-TEST_CASE("fields: without values that say nothing")
+TEST_CASE("describe: fields with empty values are omitted")
 {
     CHECK(words::fields("none") == "none");
     CHECK(words::fields("event", "a", 1, "b", std::optional<int>(), "c", false, "d", std::string(),
@@ -54,7 +54,7 @@ TEST_CASE("fields: without values that say nothing")
           "event: a 2, b, 2 items, c x\\ny, d transient");
 }
 
-TEST_CASE("policies, reports, actions and events of each module")
+TEST_CASE("describe: policies, reports, actions and events of each module")
 {
     CHECK(describe(waybill::retry_policy{}) ==
           "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
@@ -84,7 +84,7 @@ TEST_CASE("policies, reports, actions and events of each module")
           "3 samples lost: too old 2, future 1");
 }
 
-TEST_CASE("scaling: found in its namespace")
+TEST_CASE("describe: values of the scaling namespace are found")
 {
     namespace scaling = waybill::scaling;
     CHECK(describe(scaling::change{.count = 2}) == "2");
@@ -96,7 +96,7 @@ TEST_CASE("scaling: found in its namespace")
     CHECK(describe(scaling::applied{7}) == "applied: command 7");
 }
 
-TEST_CASE("a result is its value or its error")
+TEST_CASE("describe: a result is described by its value or its error")
 {
     using result = waybill::result<waybill::lease_table>;
     CHECK(describe(result(waybill::lease_table{})) == "0 leases, 0 owners");

@@ -22,7 +22,7 @@ std::string put(std::size_t digits, std::uint64_t n, std::uint64_t base = 10)
     return field;
 }
 
-TEST_CASE("digits: a field is filled, and nothing beside it")
+TEST_CASE("digits: a field is filled, and no byte beside it")
 {
     CHECK(put(0, 7) == "<>");
     CHECK(put(1, 7) == "<7>");
@@ -33,7 +33,7 @@ TEST_CASE("digits: a field is filled, and nothing beside it")
     CHECK(put(16, UINT64_MAX, 16) == "<ffffffffffffffff>");
 }
 
-TEST_CASE("digits: what is no number of 64 bits is none")
+TEST_CASE("digits: text that is not a 64-bit number is refused")
 {
     for (const std::string_view bad : {"", " 1", "1 ", "+1", "-1", "1.", "0x1", "a", "1a", "/", ":"}) {
         CAPTURE(bad);
@@ -51,7 +51,7 @@ TEST_CASE("digits: what is no number of 64 bits is none")
     CHECK(digits_in("007") == 7);
 }
 
-TEST_CASE("digits: what is written is read")
+TEST_CASE("digits: written numbers are read back")
 {
     for (std::uint64_t n = 1; n != 0; n <<= 1U) {
         for (const std::uint64_t one : {n - 1, n, n + 1, ~n}) {

@@ -55,7 +55,7 @@ TEST_CASE("manual_environment: a sleep moves both clocks")
     CHECK(env.now() == steady_time::highest());
 }
 
-TEST_CASE("manual_environment: the same numbers for the same seed, in [0, 1)")
+TEST_CASE("manual_environment: the same seed gives the same numbers, in [0, 1)")
 {
     manual_environment a, b, other({}, {}, 1);
     std::set<double> numbers;
@@ -86,7 +86,7 @@ TEST_CASE("manual_environment: a stop request ends a sleep")
     CHECK(env.now() == at(3s));
 }
 
-TEST_CASE("time_limited requests a stop at its end, and no sleep passes it")
+TEST_CASE("time_limited: requests a stop at its end, and no sleep exceeds it")
 {
     manual_environment env(at(100s), wall_time::at(9h));
     time_limited limited(env, 10s);
@@ -112,7 +112,7 @@ TEST_CASE("time_limited requests a stop at its end, and no sleep passes it")
     CHECK(longer.stop_requested());
 }
 
-TEST_CASE("time_limited passes the stop request of its environment on")
+TEST_CASE("time_limited: passes on the stop request of its environment")
 {
     manual_environment env;
     env.stop_at(at(2s));
@@ -123,7 +123,7 @@ TEST_CASE("time_limited passes the stop request of its environment on")
     CHECK(limited.stop_requested());
 }
 
-TEST_CASE("time_limited: no limit, none left, and a clock that stands still")
+TEST_CASE("time_limited: unlimited, without time left, and with a clock that stands still")
 {
     manual_environment env(at(100s));
     time_limited forever(env, duration::highest());
@@ -141,7 +141,7 @@ TEST_CASE("time_limited: no limit, none left, and a clock that stands still")
     CHECK(limited.stop_requested());
 }
 
-TEST_CASE("driver_clock: after a sleep its end is the earliest time, unless a stop was requested")
+TEST_CASE("driver_clock: after a completed sleep, now() is at least the end of the sleep")
 {
     support::environment_of still{at(5s), support::no_sleep, [] { return 0.25; }};
     detail::driver_clock clock(still);

@@ -27,7 +27,7 @@ static_assert(name(static_cast<waybill::event_result>(77)) == "?");
 static_assert(waybill::idle{} == waybill::idle{});
 static_assert(waybill::wait_until{} == waybill::wait_until{waybill::steady_time{}});
 
-TEST_CASE("fault: empty is fine, anything else says how")
+TEST_CASE("fault: an empty fault is ok, any other has its kind and text")
 {
     CHECK(fault{}.ok());
     const fault all[] = {waybill::transient("t"), waybill::permanent("p"),

@@ -59,7 +59,7 @@ static_assert(all_are_found(std::make_index_sequence<32>{}));
 static_assert(all_are_found(std::make_index_sequence<33>{}));
 static_assert(all_are_found(std::make_index_sequence<50>{}));
 
-TEST_CASE("match: finds the action at run time, too")
+TEST_CASE("match: calls the handler of the active alternative at run time")
 {
     using many = waybill::variant<numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
                               numbered<5>, numbered<6>, numbered<7>, numbered<8>, numbered<9>,
@@ -75,7 +75,7 @@ TEST_CASE("match: finds the action at run time, too")
     CHECK(match(std::move(v), [](auto&& n) { return std::is_rvalue_reference_v<decltype(n)>; }));
 }
 
-TEST_CASE("match: the answer need not be movable")
+TEST_CASE("match: the return type need not be movable")
 {
     struct fixed {
         explicit fixed(int n) : number(n) {}
@@ -87,7 +87,7 @@ TEST_CASE("match: the answer need not be movable")
     CHECK(f.number == 5);
 }
 
-TEST_CASE("match: hands on what it was given, and what comes back")
+TEST_CASE("match: forwards the value and the return value")
 {
     waybill::variant<std::string, int> v = std::string("abc");
     std::string& inside = match(

@@ -110,7 +110,7 @@ static_assert(std::is_default_constructible_v<result<void>>);
 static_assert(!std::is_convertible_v<result<int>, bool> &&
               std::is_constructible_v<bool, result<int>>);
 
-TEST_CASE("result: moves what can only be moved")
+TEST_CASE("result: a move-only value can be moved in and out")
 {
     result<std::unique_ptr<int>> r = std::make_unique<int>(5);
     CHECK(r);
@@ -137,7 +137,7 @@ static_assert(std::is_copy_assignable_v<result<std::string>> &&
 static_assert(std::equality_comparable<result<int>> &&
               !std::equality_comparable<result<std::any>>);
 
-TEST_CASE("result: each assignment between a value and an error")
+TEST_CASE("result: assignment between each pair of values and errors")
 {
     using text = result<std::string>;
     const text values[] = {text("a value that is too long for the string itself"), text(""),
@@ -161,7 +161,7 @@ TEST_CASE("result: each assignment between a value and an error")
     }
 }
 
-TEST_CASE("result: is assigned from a part of itself")
+TEST_CASE("result: may be assigned from a part of itself")
 {
     struct node {
         std::unique_ptr<result<node>> next;
@@ -173,7 +173,7 @@ TEST_CASE("result: is assigned from a part of itself")
     CHECK(r->number == 2);
 }
 
-TEST_CASE("result: an error is taken along and converted where it can be")
+TEST_CASE("result: errors and values are propagated and converted")
 {
     const result<int> r = unexpected(fault{waybill::fault_kind::transient, "later"});
     const auto next = r.and_then([](int) -> result<std::string> { return std::string("x"); });
@@ -232,14 +232,14 @@ TEST_CASE("result: a fault is returned as the error")
     CHECK(without_kind.error().kind == waybill::fault_kind::infrastructure);
 }
 
-TEST_CASE("result: a fault of a result without a value may be empty, which is success")
+TEST_CASE("result: an empty fault is success for result<void>")
 {
     const auto passed_on = [](fault f) -> result<void> { return f; };
     CHECK(passed_on({}));
     CHECK(passed_on(waybill::transient("busy")).error() == waybill::transient("busy"));
 }
 
-TEST_CASE("result: a fault that converts to the value is the value")
+TEST_CASE("result: if the value type is constructible from a fault, the fault is the value")
 {
     const result<fault> value = waybill::permanent("stored");
     CHECK(value->text == "stored");

@@ -37,7 +37,7 @@ struct fragile {
 };
 using held = waybill::result<fragile>;
 
-TEST_CASE("result: a copy that throws leaves the target as it was")
+TEST_CASE("result: a copy that throws leaves the target unchanged")
 {
     fragile::left = 100;
     {
@@ -54,7 +54,7 @@ TEST_CASE("result: a copy that throws leaves the target as it was")
     CHECK(fragile::alive == 0);
 }
 
-TEST_CASE("result: a move that throws leaves neither a value nor an error, and nothing is lost")
+TEST_CASE("result: after a move that throws there is no value, and no object leaks")
 {
     fragile::left = 100;
     {

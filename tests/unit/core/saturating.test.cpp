@@ -56,7 +56,7 @@ static_assert(countable<int> && countable<unsigned char> && countable<const std:
 static_assert(!countable<bool> && !countable<const bool>);
 static_assert(!countable<double> && !countable<void*> && !countable<std::string>);
 
-TEST_CASE("sums agree with wider arithmetic around every edge")
+TEST_CASE("saturating: add, sub and mul equal wide arithmetic at every edge")
 {
     const std::uint64_t edges[] = {0,
                                    1,

@@ -53,7 +53,7 @@ static_assert(seal_holds("123456789\x83\x92\x06\xE3"sv));
 
 }  // namespace
 
-TEST_CASE("seal: numbers come back from as many bytes as varint_size says")
+TEST_CASE("seal: varint_size is the length of the encoded number, which is read back")
 {
     for (unsigned shift = 0; shift != 64; ++shift) {
         for (const std::uint64_t low : {0U, 1U, 2U}) {
@@ -69,7 +69,7 @@ TEST_CASE("seal: numbers come back from as many bytes as varint_size says")
     }
 }
 
-TEST_CASE("seal: it is broken by any bit that turns and any end that is missing")
+TEST_CASE("seal: any flipped bit and any truncation breaks it")
 {
     std::string good = "123456789";
     put_seal(good);

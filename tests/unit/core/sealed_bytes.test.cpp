@@ -79,7 +79,7 @@ void two_texts(reader& in)
 
 }  // namespace
 
-TEST_CASE("sealed_bytes: byte for byte")
+TEST_CASE("sealed_bytes: the exact bytes of a written value")
 {
     writer out(100);
     out.byte(7);
@@ -90,7 +90,7 @@ TEST_CASE("sealed_bytes: byte for byte")
     CHECK(writer().finish() == sealed("wbn\2"));
 }
 
-TEST_CASE("sealed_bytes: numbers come back on either side of zero")
+TEST_CASE("sealed_bytes: positive and negative numbers are read back")
 {
     for (unsigned shift = 0; shift != 64; ++shift) {
         for (const std::uint64_t low : {0U, 1U, 2U}) {
@@ -125,7 +125,7 @@ TEST_CASE("sealed_bytes: texts are views into the bytes")
     CHECK_FALSE(in.error().has_value());
 }
 
-TEST_CASE("sealed_bytes: earlier versions are read, later ones are not, and 0 is none")
+TEST_CASE("sealed_bytes: earlier versions are read, later ones are newer, and 0 is not a note")
 {
     CHECK(reader(sealed("wbn\0"s)).error() == note_error{problem::not_a_note, 3});
     CHECK_FALSE(reader(sealed("wbn\1")).error().has_value());
@@ -134,7 +134,7 @@ TEST_CASE("sealed_bytes: earlier versions are read, later ones are not, and 0 is
     CHECK(reader(sealed("wbn\xFF")).error() == note_error{problem::newer, 3});
 }
 
-TEST_CASE("sealed_bytes: what is wrong is told of what was read last")
+TEST_CASE("sealed_bytes: an error has the offset of the last field read")
 {
     CHECK(after(whole, "\5") == std::nullopt);
     CHECK(after(whole, "") == note_error{problem::corrupt, 4});
@@ -165,7 +165,7 @@ TEST_CASE("sealed_bytes: what is wrong is told of what was read last")
     CHECK(in.error() == note_error{problem::too_long, 5});  // the first one
 }
 
-TEST_CASE("sealed_bytes: no bit may be another one, and none may be missing")
+TEST_CASE("sealed_bytes: any flipped bit and any truncation is an error")
 {
     writer out;
     out.text("what was stored");

@@ -48,7 +48,7 @@ std::size_t naive(std::string_view text, std::size_t most)
 
 }  // namespace
 
-TEST_CASE("utf8_prefix: every text of up to seven bytes of every class, cut everywhere")
+TEST_CASE("utf8_prefix: all combinations of up to seven bytes of each class, cut at every length")
 {
     constexpr std::array<char, 5> bytes{'a', '\x82', '\xC3', '\xE2', '\xF0'};
     std::size_t texts = 0, wrong = 0, far = 0;

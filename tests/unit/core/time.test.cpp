@@ -252,14 +252,14 @@ static_assert(duration(wide(-1'999)).count() == -1);
 #endif
 
 // Not in a constant expression: clang takes no NaN there.
-TEST_CASE("time: not a number reads as zero")
+TEST_CASE("time: a NaN of seconds, or as a factor, becomes zero")
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(duration(seconds_double(nan)) == duration{});
     CHECK(duration(3s) * nan == duration{});
 }
 
-TEST_CASE("time: from a clock and back")
+TEST_CASE("time: converts from std::chrono clocks and back")
 {
     const auto s = chrono::steady_clock::now();
     CHECK(chrono::steady_clock::time_point(steady_time(s)) == s);
@@ -269,7 +269,7 @@ TEST_CASE("time: from a clock and back")
     CHECK(wall_time(chrono::sys_days(chrono::days(1))) == wall_time::at(24h));
 }
 
-TEST_CASE("time: what is not a number reads as zero")
+TEST_CASE("time: NaN becomes zero for float, double and factors")
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(duration(seconds_double(nan)) == duration{});
@@ -277,7 +277,7 @@ TEST_CASE("time: what is not a number reads as zero")
     CHECK(duration(3s) * nan == duration{});
 }
 
-TEST_CASE("time: a sum with anything never goes the wrong way")
+TEST_CASE("time: a saturated sum or difference keeps the order")
 {
     const std::int64_t some[] = {lowest, lowest + 1, -1'000, -1, 0, 1, 1'000, highest - 1, highest};
     for (const std::int64_t a : some) {

@@ -21,7 +21,7 @@ static_assert(!time_source<decltype(&std::chrono::system_clock::now)>);
 static_assert(!time_source<int> && !time_source<waybill::wall_time> && !time_source<duration>);
 static_assert(time_of(fixed) == steady_time::at(duration::seconds(3)));
 
-TEST_CASE("time_source: a function is asked each time, a point stands still")
+TEST_CASE("time_source: a function is called each time, a time point stays constant")
 {
     auto ticking = [n = std::int64_t{0}]() mutable {
         return steady_time::at(duration::seconds(++n));

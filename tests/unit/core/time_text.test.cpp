@@ -22,7 +22,7 @@ struct written {
     std::string_view text;
 };
 
-TEST_CASE("durations are written in the one unit that keeps them short, and read back")
+TEST_CASE("durations are written in the unit with the shortest text, and read back")
 {
     const written table[] = {
         {0ns, "0s"},
@@ -57,7 +57,7 @@ TEST_CASE("durations are written in the one unit that keeps them short, and read
     }
 }
 
-TEST_CASE("what is no duration, or none that nanoseconds hold exactly, is refused")
+TEST_CASE("parse_duration: refuses text that is not a duration or not exact in nanoseconds")
 {
     for (const std::string_view bad : {"",
                                        "-",
@@ -103,7 +103,7 @@ struct written_time {
     std::string_view text;
 };
 
-TEST_CASE("wall times are ISO 8601 and exact from one end to the other")
+TEST_CASE("wall times are written in ISO 8601, and exact over the whole range")
 {
     const written_time table[] = {
         {0, "1970-01-01T00:00:00Z"},
@@ -124,7 +124,7 @@ TEST_CASE("wall times are ISO 8601 and exact from one end to the other")
     }
 }
 
-TEST_CASE("what is no time, or out of reach, is refused")
+TEST_CASE("parse_wall_time: refuses text that is not a time or out of range")
 {
     for (const std::string_view bad : {"",
                                        "Z",
@@ -158,7 +158,7 @@ TEST_CASE("what is no time, or out of reach, is refused")
     }
 }
 
-TEST_CASE("the calendar is that of the standard library on every day within reach")
+TEST_CASE("the calendar equals that of the standard library on every day in range")
 {
     bool same = true;
     for (int n = -106'752; n <= 106'752; ++n) {
@@ -170,7 +170,7 @@ TEST_CASE("the calendar is that of the standard library on every day within reac
     CHECK(same);
 }
 
-TEST_CASE("any value comes back as it was")
+TEST_CASE("random durations and wall times are read back")
 {
     std::mt19937_64 dice(42);
     for (int i = 0; i < 20'000; ++i) {

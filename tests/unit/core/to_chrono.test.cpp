@@ -26,7 +26,7 @@ static_assert(duration::lowest().to_chrono() == chrono::nanoseconds::min());
 static_assert(steady_time::at(5s).to_chrono().time_since_epoch() == 5s);
 static_assert(wall_time::at(5h).to_chrono().time_since_epoch() == 5h);
 
-TEST_CASE("to_chrono returns what the time was made from")
+TEST_CASE("to_chrono returns the time point that the time was made from")
 {
     const auto steady = chrono::steady_clock::now();
     const auto wall = chrono::system_clock::now();

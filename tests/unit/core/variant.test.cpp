@@ -106,7 +106,7 @@ TEST_CASE("variant: each value is destroyed once")
     CHECK(counted::objects == 0);
 }
 
-TEST_CASE("variant: assignment of itself, and of a part of itself")
+TEST_CASE("variant: may be assigned from itself and from a part of itself")
 {
     text v = std::string(100, 'a');
     const text& same = v;
@@ -130,7 +130,7 @@ TEST_CASE("variant: assignment of itself, and of a part of itself")
     CHECK(root == node(4));
 }
 
-TEST_CASE("variant: values of different types differ, also if they look the same")
+TEST_CASE("variant: values of different types differ, even if they look equal")
 {
     using numbers = variant<int, long, std::string>;
     CHECK(numbers(1) != numbers(1L));
@@ -139,13 +139,13 @@ TEST_CASE("variant: values of different types differ, also if they look the same
     CHECK(numbers(std::string("1")) != numbers(1));
 }
 
-TEST_CASE("variant: no pointer, no value")
+TEST_CASE("variant: get_if of a null pointer is null")
 {
     CHECK(get_if<int>(static_cast<text*>(nullptr)) == nullptr);
     CHECK(get_if<int>(static_cast<const text*>(nullptr)) == nullptr);
 }
 
-TEST_CASE("variant: types that can only be moved")
+TEST_CASE("variant: accepts move-only types")
 {
     using owner = variant<int, std::unique_ptr<int>>;
     owner v = std::make_unique<int>(5);
@@ -176,6 +176,6 @@ bool each_is_found(std::index_sequence<N...>)
     return (is_found<N, variant<numbered<N>...>>() && ...);
 }
 
-TEST_CASE("variant: many types") { CHECK(each_is_found(std::make_index_sequence<40>{})); }
+TEST_CASE("variant: accepts 40 types") { CHECK(each_is_found(std::make_index_sequence<40>{})); }
 
 }  // namespace variant_test

@@ -22,7 +22,7 @@ static_assert(from_zigzag(UINT64_MAX) == INT64_MIN && from_zigzag(UINT64_MAX - 1
 static_assert(varint_size(127) == 1 && varint_size(128) == 2 && varint_size(UINT64_MAX) == 10);
 static_assert(zigzag_size(-64) == 1 && zigzag_size(64) == 2 && zigzag_size(INT64_MIN) == 10);
 
-TEST_CASE("varint: zigzag and back is what it was")
+TEST_CASE("varint: zigzag is reversible")
 {
     for (unsigned shift = 0; shift != 64; ++shift) {
         for (std::uint64_t near = 0; near != 3; ++near) {
