@@ -36,7 +36,7 @@ std::string line(const T& value)
     return fmt::format("{}", value);
 }
 
-TEST_CASE("outcomes by their names")
+TEST_CASE("outcomes are formatted by name")
 {
     CHECK(line(circuit_breaker::circuit_state::forced_open) == "forced_open");
     CHECK(line(lock_renewal::lock_outcome::too_long) == "too_long");
@@ -67,7 +67,7 @@ TEST_CASE("outcomes by their names")
     CHECK(fmt::format("{:>8}", circuit_breaker::circuit_state::open) == "    open");
 }
 
-TEST_CASE("a batch whose events are handled at least once")
+TEST_CASE("report and actions of process_at_least_once")
 {
     at_least_once_report r{
         .outcome = batch_outcome::committed, .reached = position{18, "x1"}, .handled = 9};
@@ -92,7 +92,7 @@ TEST_CASE("a batch whose events are handled at least once")
     CHECK(line(at_least_once_machine(2).next()) == "handle event 0");
 }
 
-TEST_CASE("back to an earlier position, and a dead letter once more")
+TEST_CASE("reports of rewind and reprocess")
 {
     const assignment mine{key, position{7, ""}, 3};
     CHECK(line(rewind_report{rewind_report::outcome_type::rewound, mine, {}}) ==
@@ -105,7 +105,7 @@ TEST_CASE("back to an earlier position, and a dead letter once more")
           "failed: permanent: no total");
 }
 
-TEST_CASE("the row of attempts")
+TEST_CASE("crash records")
 {
     CHECK(line(crash_record{10, 14, 4, 1, 7, 3}) ==
           "4 events after 10 up to 14, 1 death, by 7 of epoch 3");
@@ -113,7 +113,7 @@ TEST_CASE("the row of attempts")
           "1 event from the beginning up to 5, 2 deaths, epoch 3");
 }
 
-TEST_CASE("how far a tracker is")
+TEST_CASE("tracked events, encoded events and a commit schedule")
 {
     CHECK(line(tracked_event{17, 2, 5}) == "event 17, generation 2");
     CHECK(line(completion_tracker::blocked{17, 1}) == "event 17 holds back 1 event");
@@ -127,7 +127,7 @@ TEST_CASE("how far a tracker is")
     CHECK(line(pace.next(at_5s)) == "commit position: count");
 }
 
-TEST_CASE("who has a partition")
+TEST_CASE("owners, leases and claims")
 {
     CHECK(line(host) == "host-7#81");
     CHECK(line(owner_id{}) == "nobody");
@@ -147,7 +147,7 @@ TEST_CASE("who has a partition")
     CHECK(line(lease_options{}) == "a round every 10s, free after 1min");
 }
 
-TEST_CASE("which partitions to take")
+TEST_CASE("lease options and balance plans")
 {
     CHECK(line(lease_options{.max_moves = 8}) ==
           "a round every 10s, free after 1min, at most 8 moves in a round");
@@ -162,7 +162,7 @@ TEST_CASE("which partitions to take")
     CHECK(line(balance_plan{.mine = 3, .target = 3}) == "has 3 of 3: nothing to take");
 }
 
-TEST_CASE("what run_partitions did, and is to do")
+TEST_CASE("report and policy of run_partitions")
 {
     partitions_report r{.batches = 3, .cut_batches = 1, .handled = 250, .failed_reads = 2};
     r.last_fault = infrastructure("no\nleader");
@@ -191,7 +191,7 @@ TEST_CASE("what run_partitions did, and is to do")
     CHECK(until_drained.find("100 events, until all events are read, a round") != std::string::npos);
 }
 
-TEST_CASE("what the keeper of leases and a processor want done")
+TEST_CASE("actions of lease_manager, partition_lifecycle and processor")
 {
     CHECK(line(lease_manager::renew{{"orders", "billing", host, 5}}) ==
           "renew orders/billing: host-7#81, version 5");
@@ -225,7 +225,7 @@ TEST_CASE("what the keeper of leases and a processor want done")
     CHECK(line(part.next(at_5s)) == "open partition 3, epoch 5");
 }
 
-TEST_CASE("what to tell a queue")
+TEST_CASE("settlements and actions of settle_batches")
 {
     CHECK(line(complete{}) == "complete");
     CHECK(line(abandon{}) == "abandon");
@@ -259,7 +259,7 @@ TEST_CASE("what to tell a queue")
                                       2}) == "report item 3: defer lost after 2 tries, transient");
 }
 
-TEST_CASE("what an receive_planner and the keeper of a lock want done")
+TEST_CASE("actions of receive_planner and lock_renewal")
 {
     CHECK(line(receive_planner::take_due_pairs{7, 4}) == "take due: at most 4 pairs from number 7");
     CHECK(line(receive_planner::receive{7, 1}) == "receive: at most 1 message from number 7");
@@ -279,7 +279,7 @@ TEST_CASE("what an receive_planner and the keeper of a lock want done")
     CHECK(line(lock.next(at_5s)) == "wait until steady 35s");
 }
 
-TEST_CASE("how long a queue has patience, and which dead letters go")
+TEST_CASE("message lifetimes and prune plans")
 {
     CHECK(line(delivery_terms::lifetime{10min,
                                         delivery_terms::lifetime::delivery_limit::deliveries}) ==
@@ -304,7 +304,7 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
           "remove nothing of 1 row, 100 bytes; prune.count is 0: must be at least (1)");
 }
 
-TEST_CASE("what it is all set to")
+TEST_CASE("policies and options")
 {
     CHECK(line(circuit_breaker::config{}) ==
           "opens at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps "
@@ -378,7 +378,7 @@ TEST_CASE("what it is all set to")
               .ends_with(", never asks; keys of the group, at most 128 bytes"));
 }
 
-TEST_CASE("reports of dead letters that are tried again")
+TEST_CASE("reports of reprocess_all and resubmit")
 {
     dead_letter::run_report r{.outcome = dead_letter::run_report::run_outcome::stopped,
                               .reason = infrastructure("down\nagain"),

@@ -48,7 +48,7 @@ TEST_CASE("times and durations")
     CHECK(line(std::chrono::milliseconds(1500)) == "1500ms");  // fmt's own
 }
 
-TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
+TEST_CASE("enums are formatted by name, with the format specifications of a string")
 {
     CHECK(line(batch_close_reason::deadline) == "deadline");
     CHECK(line(add_result::too_large) == "too_large");
@@ -71,7 +71,7 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(static_cast<batch_close_reason>(200)) == "?");
 }
 
-TEST_CASE("errors")
+TEST_CASE("faults and configuration errors")
 {
     CHECK(line(fault{}) == "ok");
     CHECK(line(permanent("total is negative")) == "permanent: total is negative");
@@ -80,7 +80,7 @@ TEST_CASE("errors")
           "limits.envelope is 20: must be less than bytes (10)");
 }
 
-TEST_CASE("text from outside cannot begin another line")
+TEST_CASE("control characters of external text are escaped")
 {
     CHECK(line(transient("bad\nFATAL: all is lost\r\t\x1b[2J\x7f")) ==
           "transient: bad\\nFATAL: all is lost\\r\\t\\x1b[2J\\x7f");
@@ -113,7 +113,7 @@ TEST_CASE("limits, chunks and batches")
     CHECK(line(open.take(at_5s)) == "1 item, 5 bytes, closed by end");
 }
 
-TEST_CASE("batches side by side, owned and packed")
+TEST_CASE("keyed, owned and packed batches")
 {
     const batch_limits l{.bytes = 10};
     const auto itself = [](const int& n) -> std::uint64_t { return static_cast<unsigned>(n); };
@@ -149,7 +149,7 @@ TEST_CASE("batches side by side, owned and packed")
           "any number of batches open, linger 50ms, 100 items in all");
 }
 
-TEST_CASE("an item that fits into no batch")
+TEST_CASE("an oversized item")
 {
     const std::vector<int> sizes{4, 11};
     const auto bad = first_too_large(sizes, {.bytes = 10, .envelope = 1});
@@ -159,7 +159,7 @@ TEST_CASE("an item that fits into no batch")
           "item 1: too_large, 12 bytes where the limit is 10, item 11, envelope 1");
 }
 
-TEST_CASE("what services take and answer")
+TEST_CASE("limits, error codes and refusals of services")
 {
     CHECK(line(wire::nats_default()) ==
           "nats_default: at most 1048576 bytes, 1 item, 1048576 bytes an item "
@@ -175,7 +175,7 @@ TEST_CASE("what services take and answer")
     CHECK(line(wire::refusal_numbers{300}) == "request: 300 bytes where no limit is named");
 }
 
-TEST_CASE("what a sender says and has learnt")
+TEST_CASE("actions and calibration of batch_sender")
 {
     batch_sender s{{.limit = {.bytes = 100}, .item_overhead = 2}};
     CHECK(line(s.next(at_5s)) == "idle");
@@ -210,7 +210,7 @@ TEST_CASE("what a sender says and has learnt")
     CHECK(line(batch_sender::action(wait_until{at_5s})) == "wait until steady 5s");
 }
 
-TEST_CASE("what a batch machine says")
+TEST_CASE("actions of batch_machine")
 {
     CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin a transaction");
     CHECK(line(batch_machine::load_crash_record{}) == "load the crash record");
@@ -234,7 +234,7 @@ TEST_CASE("what a batch machine says")
     CHECK(line(batch_machine::action(batch_machine::check_commit{})) == "check the commit");
 }
 
-TEST_CASE("whether to try again")
+TEST_CASE("retry decisions")
 {
     CHECK(line(decide({}, 1, fault_kind::permanent, 0.5, at_5s)) == "give up: permanent");
     CHECK(line(retry_action(retry_now{})) == "retry now");
@@ -243,7 +243,7 @@ TEST_CASE("whether to try again")
     CHECK(line(wait_until{steady_time::highest()}) == "wait until never");
 }
 
-TEST_CASE("reports")
+TEST_CASE("reports of send_all and process_batch")
 {
     send_report r{.taken = 1'002, .sends = 47, .refusals = 1, .accepted = 1'001, .not_accepted = 1};
     CHECK(line(r) == "sent 47 requests, 1 too large; 1001 accepted, 1 not");
@@ -294,7 +294,7 @@ TEST_CASE("positions and dead letters")
           "(dead-lettered 1970-01-01T00:00:02Z, occurred 1970-01-01T00:00:01Z, 5 bytes)");
 }
 
-TEST_CASE("calls that were tried again")
+TEST_CASE("actions and reports of retried calls")
 {
     CHECK(line(retry_loop::call{}) == "call");
     CHECK(line(retry_loop::done{}) == "done");

@@ -10,7 +10,7 @@
 #include <waybill/queue/queue_policy.hpp>
 #include <waybill/queue/queue_report.hpp>
 
-TEST_CASE("the policy and the report of run_queue")
+TEST_CASE("policy and report of run_queue")
 {
     using waybill::queue_report;
     CHECK(fmt::format("{}", waybill::queue_policy{}) ==

@@ -34,7 +34,7 @@ std::string line(const T& value)
     return fmt::format("{}", value);
 }
 
-TEST_CASE("a decision in one line")
+TEST_CASE("a decision is one line")
 {
     const sc::policy p = golden_scaling::deciding_policy();
     CHECK(line(golden_scaling::decision(p)) ==
@@ -46,7 +46,7 @@ TEST_CASE("a decision in one line")
           "target: last(backlog) 640 of 200 wants 7 [6 points]");
 }
 
-TEST_CASE("what may be beyond the value is said")
+TEST_CASE("a value that may be higher or lower is marked as such")
 {
     sc::evidence e{.metric = "age", .what = sc::statistic::highest, .value = 12, .limit = 300,
                    .sampled = true};
@@ -68,7 +68,7 @@ TEST_CASE("values are rounded, unless they then look equal to the limit")
     CHECK(line(e) == "up: mean(age) 100.0000001 > 100 unknown");
 }
 
-TEST_CASE("what came of it")
+TEST_CASE("outcomes of a decision")
 {
     sc::decision d{.from = 4, .desired = 4, .to = 4, .now = noon};
     const auto outcome = [&] { return line(d).substr(sizeof("2024-02-29T12:00:00Z")); };
@@ -107,7 +107,7 @@ TEST_CASE("what came of it")
           "1970-01-01T00:00:00Z steady at 0|1970");
 }
 
-TEST_CASE("a row")
+TEST_CASE("evidence of a rule")
 {
     sc::evidence e{.metric = "a",
                    .what = sc::statistic::highest,
@@ -130,7 +130,7 @@ TEST_CASE("a row")
     CHECK(line(e) == "activation: mean(a) ? > ? unknown for lack of fresh points");
 }
 
-TEST_CASE("rules and what they are made of")
+TEST_CASE("rules and their parts")
 {
     CHECK(line(sc::threshold(2.5)) == "2.5");
     CHECK(line(sc::per_instance(100)) == "100 per instance");
@@ -166,7 +166,7 @@ TEST_CASE("commands, errors and enums")
     CHECK(line(sc::when_missing::holds) == "holds");
 }
 
-TEST_CASE("the same two hours are the same lines")
+TEST_CASE("the replay of two hours equals its golden lines")
 {
     const sc::policy p = tests_support::replay_policy();
     REQUIRE(!sc::validate(p));
@@ -177,7 +177,7 @@ TEST_CASE("the same two hours are the same lines")
     CHECK(lines == tests_support::golden("scaling/replay.txt"));
 }
 
-TEST_CASE("in any locale")
+TEST_CASE("lines are the same in any locale")
 {
     const sc::policy p = golden_scaling::deciding_policy();
     const std::string before = line(golden_scaling::decision(p));

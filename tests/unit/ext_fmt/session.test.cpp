@@ -22,7 +22,7 @@ std::string line(const T& value)
     return fmt::format("{}", value);
 }
 
-TEST_CASE("outcomes of sessions by their names")
+TEST_CASE("outcomes of sessions are formatted by name")
 {
     CHECK(line(state_read::newer) == "newer");
     CHECK(line(state_format::cbor) == "cbor");
@@ -41,7 +41,7 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(row_key::read_outcome::other_width) == "other_width");
 }
 
-TEST_CASE("how far a session is, and what stopped it")
+TEST_CASE("session progress, states and step properties")
 {
     session_progress p{.done = 2, .total = 5, .tries = 1};
     CHECK(line(p) == "2 of 5 done, 1 try at the next");
@@ -65,7 +65,7 @@ TEST_CASE("how far a session is, and what stopped it")
         "s, step 3 of 5 (17): failed: a\\nb");
 }
 
-TEST_CASE("policies and actions")
+TEST_CASE("policies, actions and reports of sessions")
 {
     CHECK(line(pipeline_policy{.retry = {.max_attempts = 3}}) ==
           "stop_on_failure: at most 3 tries of a step, in hand for 10s, 7 deliveries of 10; "
