@@ -14,7 +14,7 @@ TEST_CASE("ext/fmt/queue.hpp alone prints a value of its module")
     CHECK(fmt::format("{}", settlement{abandon{}}) == "abandon");
 }
 
-TEST_CASE("ext/fmt/queue.hpp: the report and the policy of a relay")
+TEST_CASE("ext/fmt/queue.hpp: report and policy of a relay")
 {
     relay_report r{.outcome = relay_report::ending::drained, .sent = 7, .dead = 1};
     r.store_errors = 1;
