@@ -103,7 +103,7 @@ std::uint64_t checks_to_parse(const std::string& document)
     return checks - before;
 }
 
-TEST_CASE("a text of twice the size takes twice the work")
+TEST_CASE("the work of the parser is linear in the size of the text")
 {
     for (std::size_t n = 0; n != shapes.size(); ++n) {
         CAPTURE(n);
@@ -192,7 +192,7 @@ std::string mutated(std::mt19937_64& random)
     return text;
 }
 
-TEST_CASE("a text is the value, or has the error, that nlohmann's parser with a callback finds")
+TEST_CASE("the result equals that of nlohmann's parser with a callback")
 {
     std::mt19937_64 random(14);
     std::array<int, 3> found{};  // values, texts that are not JSON, names that are there twice
@@ -237,7 +237,7 @@ std::string problem_of(std::string_view document, const json_limits& limits)
     return describe(parsed.error());
 }
 
-TEST_CASE("a text at a limit is read, and one beyond it is refused by path and limit")
+TEST_CASE("a text at a limit is read; one above it is refused with path and limit")
 {
     constexpr std::string_view depth =
         "expected at most 2 levels of objects and arrays (shorten the text, or raise "
@@ -270,7 +270,7 @@ TEST_CASE("a text at a limit is read, and one beyond it is refused by path and l
     CHECK_FALSE(problem_of(nested(257), {}).empty());
 }
 
-TEST_CASE("a text beyond a limit takes no memory for the part beyond it")
+TEST_CASE("a text above a limit takes no memory for the part above it")
 {
     const std::string abyss(1'000'000, '[');
     const std::string wide = array_of_numbers(100'000);
@@ -283,7 +283,7 @@ TEST_CASE("a text beyond a limit takes no memory for the part beyond it")
     CHECK(allocated - before < 400'000);  // 256 levels, and a path to the last one
 }
 
-TEST_CASE("the memory of a member or element is at most 200 bytes")
+TEST_CASE("a member or element takes at most 200 bytes of memory")
 {
     std::string members = "{";
     for (int n = 0; n != 1'000; ++n) members += '"' + std::to_string(n) + R"(":{},)";
@@ -297,7 +297,7 @@ TEST_CASE("the memory of a member or element is at most 200 bytes")
     }
 }
 
-TEST_CASE("what is not JSON is reported as that, even after a name that is there twice")
+TEST_CASE("a syntax error is reported before an earlier duplicate name")
 {
     CHECK(describe(parse_json_text(R"({"a": 1, "a": 2, "b": )").error()) ==
           "the document: expected JSON in UTF-8, found something else in line 1, column 23");
