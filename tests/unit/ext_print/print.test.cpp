@@ -56,7 +56,7 @@ std::string printed(const T& value)
     return to.str();
 }
 
-TEST_CASE("the text of describe, found without a using-directive")
+TEST_CASE("operator<< prints the text of describe, without a using-directive")
 {
     const waybill::fault f = waybill::transient("no\nroute");
     CHECK(printed(f) == "transient: no\\nroute");
@@ -73,7 +73,7 @@ TEST_CASE("the text of describe, found without a using-directive")
     CHECK(to.str() == "1s 1970-01-01T00:00:00Z");
 }
 
-TEST_CASE("types of nested namespaces, nested types and variants")
+TEST_CASE("operator<< prints types of nested namespaces, nested types and variants")
 {
     CHECK(printed(waybill::scaling::bounds{.lowest = 1, .highest = 4}) == "1 to 4 instances");
     CHECK(printed(waybill::scaling::verdict::held) == "held");
@@ -89,7 +89,7 @@ TEST_CASE("an operator of the caller takes precedence, also for its own types")
     CHECK(printed(host::order{7}) == "order 7");
 }
 
-TEST_CASE("ranges with a line are one line")
+TEST_CASE("chunks and item_ranges are printed as one line, not as ranges")
 {
     const std::vector<int> sizes{1, 2, 9};
     const auto size = [](int n) { return static_cast<std::uint64_t>(n); };
@@ -99,7 +99,7 @@ TEST_CASE("ranges with a line are one line")
 }
 
 #ifdef __cpp_lib_format
-TEST_CASE("std::format")
+TEST_CASE("std::format prints the text of describe")
 {
     CHECK(std::format("{}", waybill::idle{}) == "idle");
     CHECK(std::format("{:>6}", waybill::fault_kind::none) == "  none");
