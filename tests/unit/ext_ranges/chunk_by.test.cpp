@@ -121,7 +121,7 @@ std::vector<cut> cuts(Chunks&& chunks)
     return all;
 }
 
-TEST_CASE("a range that can be walked again gives chunks that point into it")
+TEST_CASE("a multi-pass range gives chunks that refer to it")
 {
     const std::vector<std::uint64_t> sizes{1, 2, 3, 9, 1};
     const batch_limits l{.bytes = 4};
@@ -144,7 +144,7 @@ TEST_CASE("a range that can be walked again gives chunks that point into it")
           2);
 }
 
-TEST_CASE("values that are made on the way can be cut as well")
+TEST_CASE("temporary values of a transform can be cut")
 {
     const std::vector<int> numbers{1, 2, 3, 4};
     const auto chunks =
@@ -155,7 +155,7 @@ TEST_CASE("values that are made on the way can be cut as well")
     CHECK(chunks == std::vector<std::uint64_t>{4, 4});
 }
 
-TEST_CASE("a range that is read once gives batches that own their items")
+TEST_CASE("a single-pass range gives batches that own their items")
 {
     std::size_t reads = 0;
     source in({1, 2, 3, 9, 1}, reads);
@@ -176,7 +176,7 @@ TEST_CASE("a range that is read once gives batches that own their items")
     CHECK(batches.begin() == batches.end());
 }
 
-TEST_CASE("nothing is read beyond the one item that did not fit")
+TEST_CASE("at most one item is read beyond a batch")
 {
     std::size_t reads = 0;
     source in({2, 2, 3, 9, 1, 1, 1, 1}, reads);
@@ -212,7 +212,7 @@ sequence one_of(Batches&& batches)
     return {};
 }
 
-TEST_CASE("a second loop goes on behind the batch that the first has seen last")
+TEST_CASE("a second loop continues after the last batch of the first")
 {
     std::size_t reads = 0;
     source in({1, 2, 3, 4, 5, 6, 7}, reads);
@@ -240,7 +240,7 @@ TEST_CASE("a second loop goes on behind the batch that the first has seen last")
     CHECK(at->items == sequence{3});
 }
 
-TEST_CASE("copies of a view that is read once, and what it was moved to, are one reading")
+TEST_CASE("copies and moved-to views of a single-pass range share its position")
 {
     std::size_t reads = 0;
     for (const batch_limits l :
@@ -276,7 +276,7 @@ TEST_CASE("copies of a view that is read once, and what it was moved to, are one
     CHECK(none.begin() == none.end());
 }
 
-TEST_CASE("what throws on the way loses nothing and repeats nothing")
+TEST_CASE("an exception during iteration loses and repeats no item")
 {
     for (int bad = 0; bad < 24; ++bad) {
         CAPTURE(bad);
@@ -311,7 +311,7 @@ TEST_CASE("what throws on the way loses nothing and repeats nothing")
     }
 }
 
-TEST_CASE("limits may be written where they are used")
+TEST_CASE("limits may be written in place")
 {
     const sequence sizes{1, 1, 1, 5};
     CHECK(cuts(sizes | waybill::views::chunk_by({.bytes = 2}, own_size{})).size() == 3);
@@ -323,7 +323,7 @@ TEST_CASE("limits may be written where they are used")
     CHECK(cuts(waybill::views::chunk_by(other, {.items = 3}, own_size{})).size() == 2);
 }
 
-TEST_CASE("a batch that is full at the very end is the last")
+TEST_CASE("a batch that is full at the end of the range is the last")
 {
     std::size_t reads = 0;
     source in({1, 1}, reads);
@@ -334,7 +334,7 @@ TEST_CASE("a batch that is full at the very end is the last")
     CHECK(cuts(none | waybill::views::chunk_by(batch_limits{}, own_size{})).empty());
 }
 
-TEST_CASE("each item is made once and asked for its size as often as a batch is begun for it")
+TEST_CASE("each item is made once, and measured once for each batch that it is tried in")
 {
     std::istringstream text("a\nbb\n\nccc\nd");
     int made = 0;
@@ -355,7 +355,7 @@ TEST_CASE("each item is made once and asked for its size as often as a batch is 
     CHECK(measured == 7);  // two did not fit at first
 }
 
-TEST_CASE("the next chunk is cut with what has been learnt from the last")
+TEST_CASE("each chunk is cut with the current limits and sizes")
 {
     const std::vector<std::uint64_t> sizes(12, 10);
     for (const bool once : {false, true}) {
@@ -381,7 +381,7 @@ TEST_CASE("the next chunk is cut with what has been learnt from the last")
     }
 }
 
-TEST_CASE("what cannot be copied is moved through")
+TEST_CASE("move-only items are moved")
 {
     std::istringstream text("1 2 3 4");
     auto batches = ranges::istream<int>(text) |
@@ -399,7 +399,7 @@ TEST_CASE("what cannot be copied is moved through")
     CHECK(*all[3] == 4);
 }
 
-TEST_CASE("a pipe goes on behind the batches, and may be cut short")
+TEST_CASE("further views follow the batches, and may end early")
 {
     std::size_t reads = 0;
     source in(std::vector<std::uint64_t>(10, 1), reads);
@@ -422,7 +422,7 @@ TEST_CASE("a pipe goes on behind the batches, and may be cut short")
     CHECK(made == 3);
 }
 
-TEST_CASE("wild limits and sizes terminate, and keep the order")
+TEST_CASE("extreme limits and sizes terminate, and keep the order")
 {
     std::size_t reads = 0;
     const auto negative = [](std::uint64_t n) { return n == 2 ? -1 : 1; };
@@ -439,7 +439,7 @@ TEST_CASE("wild limits and sizes terminate, and keep the order")
     }
 }
 
-TEST_CASE("both kinds cut alike, whatever the sizes")
+TEST_CASE("single-pass and multi-pass ranges are cut alike, for random sizes")
 {
     std::mt19937_64 dice(7);
     for (int round = 0; round < 2'000; ++round) {
@@ -463,7 +463,7 @@ TEST_CASE("both kinds cut alike, whatever the sizes")
     }
 }
 
-TEST_CASE("a batch of the old size is filled again without allocating")
+TEST_CASE("a batch of the previous size reuses its memory")
 {
     std::size_t reads = 0;
     source in(std::vector<std::uint64_t>(40, 1), reads);
@@ -474,7 +474,7 @@ TEST_CASE("a batch of the old size is filled again without allocating")
     }
 }
 
-TEST_CASE("a framing counts by the place, whether the range is read once or again")
+TEST_CASE("a framing gives the same batches for single-pass and multi-pass ranges")
 {
     const sequence sizes{3, 3, 2, 9, 8, 1};
     const batch_limits l{.bytes = 10};
@@ -491,7 +491,7 @@ TEST_CASE("a framing counts by the place, whether the range is read once or agai
     CHECK(reads == sizes.size());
 }
 
-TEST_CASE("the limits may shrink and grow under a framing, too")
+TEST_CASE("the limits may shrink and grow during iteration, also with a framing")
 {
     const sequence sizes(12, 1);
     std::size_t reads = 0;
@@ -540,7 +540,7 @@ TEST_CASE("integers need no size function")
     CHECK(counts == std::vector<std::uint64_t>{3'000, 3'000, 3'000, 1'000});
 }
 
-TEST_CASE("the chunks of the core are a range for pipes and algorithms of range-v3")
+TEST_CASE("the chunks of the core are a range for views and algorithms of range-v3")
 {
     const sequence sizes{1, 2, 3, 9, 1};
     const auto range = waybill::chunk_by(sizes, {.bytes = 4});
@@ -557,7 +557,7 @@ TEST_CASE("the chunks of the core are a range for pipes and algorithms of range-
     CHECK(counts == sequence{2, 1, 1});
 }
 
-TEST_CASE("a framing that throws loses nothing and repeats nothing")
+TEST_CASE("an exception of a framing loses and repeats no item")
 {
     struct stumbling : array_of {
         std::uint64_t delta(const state& s, std::uint64_t n) const

@@ -66,7 +66,7 @@ std::vector<answer> by_hand(const series& all, const window_options& o)
 
 const series five{{at(0), 1}, {at(30), 2}, {at(60), 4}, {at(90), 8}, {at(200), 16}};
 
-TEST_CASE("a series gives an answer for each sample")
+TEST_CASE("a series gives a summary for each sample")
 {
     auto view = five | waybill::views::sliding<whole>({.span = 60s});
     static_assert(ranges::input_range<decltype(view)>);
@@ -80,7 +80,7 @@ TEST_CASE("a series gives an answer for each sample")
     CHECK(sums_of(five | ranges::views::take(0) | waybill::views::sliding<whole>({})).empty());
 }
 
-TEST_CASE("a window is a range, and its samples go into other views")
+TEST_CASE("a window is a range, and its samples can be piped into other views")
 {
     using window = sliding_window<whole>;
     static_assert(ranges::random_access_range<const window>);
@@ -93,7 +93,7 @@ TEST_CASE("a window is a range, and its samples go into other views")
     CHECK(sums_of(w | waybill::views::sliding<whole>({.span = 60s})) == sums{1, 3, 6, 12, 16});
 }
 
-TEST_CASE("two loops over one view do not disturb each other")
+TEST_CASE("two loops over one view are independent")
 {
     auto view = five | waybill::views::sliding<whole>({.span = 60s});
     auto slow = view.begin();
@@ -105,7 +105,7 @@ TEST_CASE("two loops over one view do not disturb each other")
     CHECK(slow->sum() == 3);
 }
 
-TEST_CASE("either way to keep a window gives the same")
+TEST_CASE("both window types give the same summaries")
 {
     const auto view = [](const auto& sliding) {
         return ranges::to<std::vector>(five | sliding({.span = 60s, .max_points = 2}));
@@ -113,7 +113,7 @@ TEST_CASE("either way to keep a window gives the same")
     CHECK(view(waybill::views::sliding<whole>) == view(waybill::views::sliding<whole, worst_case>));
 }
 
-TEST_CASE("late samples and such that are not taken have an answer, too")
+TEST_CASE("late samples and samples that are not inserted have a summary, too")
 {
     const series odd{{at(0), 1}, {at(100), 2}, {at(90), 4}, {at(10), 8}, {at(100), 16}};
     const window_options o{.span = 60s};
@@ -135,7 +135,7 @@ TEST_CASE("late samples and such that are not taken have an answer, too")
     CHECK(times == std::vector<wall_time>{at(0), at(0), at(70)});
 }
 
-TEST_CASE("a clock gone wild is not believed where it may not be ahead")
+TEST_CASE("a sample beyond `ahead` is not inserted")
 {
     const series all{{at(0), 1}, {at(9'999), 2}, {at(20), 4}, {at(75), 8}};
     CHECK(sums_of(all | waybill::views::sliding<whole>({.span = 60s, .ahead = 60s})) ==
@@ -143,7 +143,7 @@ TEST_CASE("a clock gone wild is not believed where it may not be ahead")
     CHECK(sums_of(all | waybill::views::sliding<whole>({.span = 60s})) == sums{1, 2, 2, 2});
 }
 
-TEST_CASE("weights are looked at, and none is lost")
+TEST_CASE("weights of weighted samples are used, and summaries that ignore them are refused")
 {
     std::vector<weighted_sample<double>> all{{at(0), 2.0, 10}, {at(1), 2.0, 1}};
     std::vector<std::uint64_t> weights;
@@ -157,7 +157,7 @@ TEST_CASE("weights are looked at, and none is lost")
     static_assert(!std::invocable<ignoring, std::vector<int>&, window_options>);
 }
 
-TEST_CASE("what can be read only once is read once, and not ahead of the loop")
+TEST_CASE("a single-pass range is read once, and not ahead of the loop")
 {
     std::istringstream in("1 2 4 8 16");
     std::int64_t read = 0;
@@ -183,7 +183,7 @@ TEST_CASE("what can be read only once is read once, and not ahead of the loop")
     CHECK(i == view.end());
 }
 
-TEST_CASE("a loop that was left before it looked loses nothing")
+TEST_CASE("a loop that ends before its first access loses no sample")
 {
     std::istringstream in("1 2 4");
     auto view = ranges::istream_view<std::int64_t>(in) |
@@ -195,7 +195,7 @@ TEST_CASE("a loop that was left before it looked loses nothing")
     CHECK(sums_of(view) == sums{1, 3, 7});
 }
 
-TEST_CASE("views go on into other views")
+TEST_CASE("views can be piped into other views")
 {
     const auto alarms = ranges::to<std::vector>(
         five | waybill::views::sliding<whole>({.span = 60s}) |
@@ -216,7 +216,7 @@ TEST_CASE("views go on into other views")
           sums{1, 3, 6, 12, 16});
 }
 
-TEST_CASE("samples of another clock are of another time")
+TEST_CASE("samples of another clock give summaries with times of that clock")
 {
     const std::vector<sample<std::int64_t, steady_time>> all{
         {steady_time::at(1s), 1}, {steady_time::at(2s), 2}};
@@ -226,7 +226,7 @@ TEST_CASE("samples of another clock are of another time")
     CHECK(sums_of(view) == sums{1, 2});
 }
 
-TEST_CASE("what throws while it is read is read again, and no sample comes twice")
+TEST_CASE("after an exception reading continues, and no sample is repeated")
 {
     bool thrown = false;
     std::istringstream in("1 2 4");
