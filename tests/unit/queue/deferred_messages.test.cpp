@@ -57,7 +57,7 @@ static_assert(validate(deferral_options{.hold = duration::nanoseconds(-5)})->neg
 
 }  // namespace
 
-TEST_CASE("entries come by due time, then by number, and not before they are due")
+TEST_CASE("take returns due entries by due time, then by sequence number")
 {
     deferred_messages b;
     CHECK(b.empty());
@@ -74,7 +74,7 @@ TEST_CASE("entries come by due time, then by number, and not before they are due
     CHECK(*b.next_due() == wall(30));
 }
 
-TEST_CASE("no more than asked for, and none twice")
+TEST_CASE("take returns at most the requested count, and no entry twice")
 {
     deferred_messages b;
     for (std::uint64_t n = 0; n != 5; ++n) b.defer({.sequence = n});
@@ -87,7 +87,7 @@ TEST_CASE("no more than asked for, and none twice")
     CHECK_FALSE(b.is_in_hand(7));
 }
 
-TEST_CASE("settled is gone, in hand or not; what nobody knows is late")
+TEST_CASE("settled removes an entry, in hand or not, and is stale for an unknown entry")
 {
     deferred_messages b;
     b.defer({.sequence = 5});
@@ -99,7 +99,7 @@ TEST_CASE("settled is gone, in hand or not; what nobody knows is late")
     CHECK(b == deferred_messages());
 }
 
-TEST_CASE("deferred again it is the same message with another time")
+TEST_CASE("an entry deferred again is replaced, and its earlier ticket is stale")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(1), .attempts = 1, .session = "s"});
@@ -120,17 +120,17 @@ TEST_CASE("deferred again it is the same message with another time")
     CHECK(b.find(4) == nullptr);
 }
 
-TEST_CASE("no ticket is given twice, so that an old hand reaches nothing of a new one")
+TEST_CASE("tickets never repeat, so an earlier ticket is stale for a later entry")
 {
     deferred_messages b;
     b.defer({.sequence = 5});
     const auto first = b.take(wall(0), {}, 1);
     SUBCASE("settled and deferred again") { b.settled(5); }
-    SUBCASE("another book in its place")
+    SUBCASE("replaced by another book")
     {
         b = deferred_messages();
     }
-    SUBCASE("a copy in its place")
+    SUBCASE("replaced by a copy")
     {
         const deferred_messages other;
         b = other;
@@ -150,20 +150,20 @@ TEST_CASE("no ticket is given twice, so that an old hand reaches nothing of a ne
     CHECK(b.empty());
 }
 
-TEST_CASE("who has it in hand no more does not settle it")
+TEST_CASE("settled with a ticket that is no longer in hand is stale")
 {
     deferred_messages b;
     b.defer({.sequence = 5});
     const auto h = b.take(wall(0), {}, 1);
     SUBCASE("deferred again") { b.defer({.sequence = 5}); }
     SUBCASE("given back") { b.give_back(5, h[0].ticket); }
-    SUBCASE("its hold ran out, and somebody else has it") { (void)b.take(wall(0), steady(60), 1); }
+    SUBCASE("taken again after its hold expired") { (void)b.take(wall(0), steady(60), 1); }
     CHECK(b.settled(5, h[0].ticket) == event_result::stale);
     CHECK(b.settled(6, h[0].ticket) == event_result::stale);
     CHECK(b.size() == 1);
 }
 
-TEST_CASE("a full book takes nothing, but what it has already, and what is restored")
+TEST_CASE("a full book accepts only replacements and restored entries")
 {
     deferred_messages b{{.max_messages = 2}};
     b.defer({.sequence = 1});
@@ -180,7 +180,7 @@ TEST_CASE("a full book takes nothing, but what it has already, and what is resto
     CHECK(b.defer({.sequence = 4}) == deferred_messages::defer_result::added);
 }
 
-TEST_CASE("given back it can be deferred_messages::taken out at once")
+TEST_CASE("an entry given back can be taken again at once")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(3)});
@@ -193,7 +193,7 @@ TEST_CASE("given back it can be deferred_messages::taken out at once")
     CHECK(of(b.take(wall(3), {}, 1)) == numbers{5});
 }
 
-TEST_CASE("a hold runs out on the steady clock, and the late hand changes nothing")
+TEST_CASE("a hold expires on the steady clock, and its ticket is stale after that")
 {
     deferred_messages b{{.hold = duration::seconds(60)}};
     b.defer({.sequence = 5});
@@ -211,7 +211,7 @@ TEST_CASE("a hold runs out on the steady clock, and the late hand changes nothin
     CHECK_FALSE(b.next_release());
 }
 
-TEST_CASE("of a session the lowest number comes first, and alone")
+TEST_CASE("of a session, the entry with the lowest number is taken first, and alone")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(10), .session = "s"});
@@ -225,7 +225,7 @@ TEST_CASE("of a session the lowest number comes first, and alone")
     CHECK(of(b.take(wall(10), {}, 9)) == numbers{7});
 }
 
-TEST_CASE("an earlier one of a session that comes late waits for the one in hand, and is next")
+TEST_CASE("an earlier entry of a session waits for the entry in hand, and is taken next")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .session = "s"});
@@ -238,16 +238,17 @@ TEST_CASE("an earlier one of a session that comes late waits for the one in hand
     }
     SUBCASE("deferred again") { b.defer({.sequence = 5, .session = "s"}); }
     SUBCASE("settled") { b.settled(5); }
-    SUBCASE("its hold ran out")
+    SUBCASE("its hold expired")
     {
         CHECK(of(b.take(wall(0), steady(60), 9)) == numbers{3});
         return;
     }
-    SUBCASE("in another session") { b.defer({.sequence = 5, .due = wall(9), .session = "t"}); }
+    SUBCASE(
+        "moved to another session") { b.defer({.sequence = 5, .due = wall(9), .session = "t"}); }
     CHECK(of(b.take(wall(0), {}, 9)) == numbers{3});
 }
 
-TEST_CASE("an earlier one of a session goes in front of one that is not in hand")
+TEST_CASE("an earlier entry of a session is taken before a later entry that is not in hand")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(1), .session = "s"});
@@ -260,7 +261,7 @@ TEST_CASE("an earlier one of a session goes in front of one that is not in hand"
     CHECK(b.empty());
 }
 
-TEST_CASE("without session order each is for itself")
+TEST_CASE("without session order, entries of a session are independent")
 {
     deferred_messages b{{.session_order = false}};
     b.defer({.sequence = 5, .due = wall(10), .session = "s"});
@@ -268,7 +269,7 @@ TEST_CASE("without session order each is for itself")
     CHECK(of(b.take(wall(10), {}, 9)) == numbers{7, 5});
 }
 
-TEST_CASE("partitions stand together, in the order of what is due first")
+TEST_CASE("group_by_partition groups entries by partition, ordered by the first due entry")
 {
     deferred_messages b;
     b.defer({.sequence = in_partition(2, 1), .due = wall(1)});
@@ -285,7 +286,7 @@ TEST_CASE("partitions stand together, in the order of what is due first")
           numbers{in_partition(2, 1), in_partition(1, 1)});
 }
 
-TEST_CASE("clocks that jump make entries early or late, and lose none")
+TEST_CASE("clock jumps make entries early or late, and lose none")
 {
     deferred_messages b;
     b.defer({.sequence = 1, .due = wall(100)});
@@ -299,7 +300,7 @@ TEST_CASE("clocks that jump make entries early or late, and lose none")
     CHECK(of(b.take(wall_time::highest(), steady_time::highest(), 9)) == numbers{3, 1, 2});
 }
 
-TEST_CASE("copies are apart, and equal where nothing was done to either")
+TEST_CASE("copies are independent, and equal until one of them changes")
 {
     deferred_messages a;
     a.defer({.sequence = 1, .session = "s"});
@@ -318,7 +319,7 @@ TEST_CASE("copies are apart, and equal where nothing was done to either")
     CHECK_FALSE(deferred_messages{{.max_messages = 1}} == deferred_messages{});
 }
 
-TEST_CASE("books are equal that hold the same, whatever was in hand before")
+TEST_CASE("books with equal entries are equal, whatever was in hand before")
 {
     deferred_messages a;
     a.defer({.sequence = 1});
@@ -332,7 +333,7 @@ TEST_CASE("books are equal that hold the same, whatever was in hand before")
     CHECK_FALSE(a == b);  // by other tickets
 }
 
-TEST_CASE("many partitions are put together as well")
+TEST_CASE("group_by_partition orders entries of all 65,536 partitions")
 {
     deferred_messages b;
     constexpr std::uint64_t most = 0x1'0000;
@@ -349,7 +350,7 @@ TEST_CASE("many partitions are put together as well")
     CHECK(ok);
 }
 
-TEST_CASE("numbers up to the end of 64 bits, and each of them is visited in order")
+TEST_CASE("each visits sequence numbers up to 2^64 - 1 in order")
 {
     deferred_messages b;
     for (const std::uint64_t n : {UINT64_MAX, std::uint64_t{0}, UINT64_MAX - 1}) {

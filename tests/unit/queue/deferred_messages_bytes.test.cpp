@@ -53,7 +53,7 @@ deferred_messages stored(const deferred_messages& b)
 
 }  // namespace
 
-TEST_CASE("bytes of version 1 are the books that were stored, and are written the same")
+TEST_CASE("stored books of version 1 load to the same entries, and save writes the same bytes")
 {
     std::size_t read = 0;
     golden_books::each([&](std::string_view name, const deferred_messages& b) {
@@ -70,7 +70,7 @@ TEST_CASE("bytes of version 1 are the books that were stored, and are written th
     CHECK(read == std::size(golden_books::version_1));
 }
 
-TEST_CASE("no byte of them may be another one, and none may be missing")
+TEST_CASE("stored books with any bit changed, any suffix missing or a byte appended are refused")
 {
     std::uint64_t refused = 0;
     golden_books::each([&](std::string_view name, const deferred_messages& b) {
@@ -91,7 +91,7 @@ TEST_CASE("no byte of them may be another one, and none may be missing")
     CHECK(refused > 1'500);
 }
 
-TEST_CASE("it says what is wrong, and where")
+TEST_CASE("a load error contains its kind and the byte offset")
 {
     const std::string good = save(deferred_messages());
     CHECK(wrong("") == "deferral book: empty at byte 0");
@@ -105,7 +105,7 @@ TEST_CASE("it says what is wrong, and where")
     CHECK(wrong(summed("wbd\0 "s)) == "deferral book: not_a_book at byte 3");
 }
 
-TEST_CASE("what no book can be is refused, with the right sum, too")
+TEST_CASE("malformed entries are refused, also with a correct checksum")
 {
     CHECK(wrong_book("") == "deferral book: corrupt at byte 4");
     CHECK(wrong_book("\0"s) == "nothing");
@@ -129,7 +129,7 @@ TEST_CASE("what no book can be is refused, with the right sum, too")
     CHECK(wrong_book(end + one) == "deferral book: corrupt at byte 4");  // more than there can be
 }
 
-TEST_CASE("options are given anew, and what is stored is not lost for them")
+TEST_CASE("load takes new options, and keeps stored entries above their limit")
 {
     deferred_messages b;
     for (std::uint64_t n = 0; n != 5; ++n) b.defer({.sequence = n, .session = "s"});

@@ -77,7 +77,7 @@ std::uint64_t each_failure(F f)
 
 }  // namespace
 
-TEST_CASE("deferral book memory: where there is none, all is as it was")
+TEST_CASE("deferral book memory: each failed allocation leaves the book unchanged")
 {
     CHECK(each_failure([](deferred_messages& b) {
               b.defer({.sequence = 7, .session = std::string(200, 'n')});
@@ -111,7 +111,8 @@ TEST_CASE("deferral book memory: where there is none, all is as it was")
           10);
 }
 
-TEST_CASE("deferral book memory: none for what only moves")
+TEST_CASE(
+    "deferral book memory: hold_on, give_back, settled, an empty take and a move allocate nothing")
 {
     deferred_messages b = some();
     auto out = b.take(wall(0), {}, 9);

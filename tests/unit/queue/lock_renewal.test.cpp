@@ -317,7 +317,7 @@ static_assert([] {
 
 }  // namespace
 
-TEST_CASE("a loop keeps a lock for as long as it works, with few renewals")
+TEST_CASE("a driver loop keeps a lock for an hour with few renewals")
 {
     lock_renewal lock({.lock = 60s, .pauses = {.spread = backoff::jitter::none}});
     duration now{};

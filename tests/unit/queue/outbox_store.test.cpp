@@ -27,7 +27,7 @@ static_assert(!waybill::outbox_store<int>);
 
 const std::vector<std::string> none;
 
-TEST_CASE("outbox_store: the one in memory conforms")
+TEST_CASE("outbox_store: memory_outbox conforms")
 {
     const auto make = [] { return memory_outbox(); };
     const auto same = [](memory_outbox& s) -> memory_outbox& { return s; };
@@ -230,7 +230,7 @@ private:
     std::uint64_t last_claim_ = 0;
 };
 
-TEST_CASE("outbox_conformance: detects each store that is wrong in one way")
+TEST_CASE("outbox_conformance: detects each store with one flaw")
 {
     for (int n = 0; n != static_cast<int>(flaw::flaws); ++n) {
         const auto f = static_cast<flaw>(n);

@@ -76,7 +76,8 @@ receive_planner shut_at_zero()
     return in;
 }
 
-TEST_CASE("receive_planner: pairs that are due come before fresh messages, pointer and original together")
+TEST_CASE(
+    "receive_planner: due pairs come before fresh messages, originals are settled before pointers")
 {
     receive_planner in(quick);
     CHECK(in.next(s(0)) == action(receive_planner::take_due_pairs{0, 4}));
@@ -105,8 +106,8 @@ TEST_CASE("receive_planner: pairs that are due come before fresh messages, point
 }
 
 TEST_CASE(
-    "receive_planner: when the circuit breaker opens again, deferred pairs are the probes and are drained "
-    "first")
+    "receive_planner: after the break, deferred pairs are the probes and come before fresh "
+    "messages")
 {
     receive_planner in = shut_at_zero();
     CHECK(in.breaker().state(s(0)) == circuit_breaker::circuit_state::open);
@@ -129,7 +130,7 @@ TEST_CASE(
           action(receive_planner::receive{8, 4}));  // then fresh ones
 }
 
-TEST_CASE("receive_planner: where no pair is due a fresh message is the probe")
+TEST_CASE("receive_planner: if no pair is due, a fresh message is the probe")
 {
     receive_planner in = shut_at_zero();
     in.on(pairs_taken{}, s(5));
@@ -143,7 +144,8 @@ TEST_CASE("receive_planner: where no pair is due a fresh message is the probe")
     CHECK(in.next(s(6)) == action(waybill::wait_until{s(16)}));  // twice as long
 }
 
-TEST_CASE("receive_planner: a probe whose original is gone has found out nothing, and another goes in its place")
+TEST_CASE(
+    "receive_planner: a probe whose original cannot be fetched is cancelled, and its place is free")
 {
     for (const receive_planner::settle_result said :
          {receive_planner::settle_result::not_found, receive_planner::settle_result::failed}) {
@@ -179,7 +181,7 @@ TEST_CASE("receive_planner: an opening circuit breaker returns the work that has
     CHECK(in.breaker().state(s(1)) == circuit_breaker::circuit_state::open);
 }
 
-TEST_CASE("receive_planner: waits for its handlers even where the circuit breaker waits for nobody")
+TEST_CASE("receive_planner: waits for its handlers also while the circuit breaker is forced open")
 {
     receive_planner in(quick);
     in.on(pairs_taken{}, s(0));
@@ -192,7 +194,7 @@ TEST_CASE("receive_planner: waits for its handlers even where the circuit breake
     CHECK(in.next(s(60)) == action(waybill::idle{}));
 }
 
-TEST_CASE("receive_planner: an answer after the deadline is late, and what is given back is not completed")
+TEST_CASE("receive_planner: work_done after the deadline is stale, and the message is given back")
 {
     receive_planner in({.max_in_flight = 1, .breaker = {.timeout = 10s}});
     in.on(pairs_taken{}, s(0));
@@ -215,7 +217,8 @@ TEST_CASE("receive_planner: an answer after the deadline is late, and what is gi
     CHECK(in.in_hand() == 0);
 }
 
-TEST_CASE("receive_planner: messages that arrive when the circuit breaker has shut go back untouched")
+TEST_CASE(
+    "receive_planner: messages received while the circuit breaker is open are given back unhandled")
 {
     receive_planner in = shut_at_zero();
     CHECK(in.on(messages_received{2}, s(1)) == event_result::applied);
@@ -228,7 +231,9 @@ TEST_CASE("receive_planner: messages that arrive when the circuit breaker has sh
     CHECK(in.next(s(1)) == action(waybill::wait_until{s(5)}));
 }
 
-TEST_CASE("receive_planner: an original that is gone, cannot be fetched, or cannot be settled")
+TEST_CASE(
+    "receive_planner: a failed fetch or settlement of the original decides how its pointer is "
+    "settled")
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
@@ -256,7 +261,7 @@ TEST_CASE("receive_planner: an original that is gone, cannot be fetched, or cann
     CHECK(in.in_hand() == 0);
 }
 
-TEST_CASE("receive_planner: what is deferred again has a new pointer, and the old one goes")
+TEST_CASE("receive_planner: the old pointer of a pair deferred again is completed")
 {
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
@@ -275,7 +280,7 @@ TEST_CASE("receive_planner: what is deferred again has a new pointer, and the ol
     CHECK(in.in_hand() == 0);  // the fresh one needs no settlement
 }
 
-TEST_CASE("receive_planner: a pair that fails again and again lets fresh messages pass")
+TEST_CASE("receive_planner: after a failed pair, fresh messages are received before the next take")
 {
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
@@ -286,7 +291,7 @@ TEST_CASE("receive_planner: a pair that fails again and again lets fresh message
     CHECK(in.next(s(1)) == action(receive_planner::take_due_pairs{1, 4}));
 }
 
-TEST_CASE("receive_planner: looks for pairs when the next is due, or was scheduled, and every now and then")
+TEST_CASE("receive_planner: takes pairs at the next due time, at a scheduled time and periodically")
 {
     receive_planner in(quick);
     in.on(pairs_taken{0, s(20)}, s(0));
@@ -308,7 +313,7 @@ TEST_CASE("receive_planner: looks for pairs when the next is due, or was schedul
     CHECK(in.breaker().state(s(37)) == circuit_breaker::circuit_state::closed);
 }
 
-TEST_CASE("receive_planner: what no handler answers is given back, and its answer comes too late")
+TEST_CASE("receive_planner: without work_done, messages are given back at the deadline")
 {
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
@@ -326,7 +331,7 @@ TEST_CASE("receive_planner: what no handler answers is given back, and its answe
           action(waybill::wait_until{s(65)}));  // lost calls have shut the circuit breaker
 }
 
-TEST_CASE("receive_planner: held shut it takes nothing, held open all")
+TEST_CASE("receive_planner: forced open, it takes nothing; forced closed, everything")
 {
     receive_planner in(quick);
     in.force_open(s(0));
@@ -342,7 +347,7 @@ TEST_CASE("receive_planner: held shut it takes nothing, held open all")
     CHECK(in.next(s(1'001)) == action(receive_planner::take_due_pairs{4, 4}));
 }
 
-TEST_CASE("receive_planner: stopped it ends what is in hand and takes nothing more")
+TEST_CASE("receive_planner: after stop, it settles the messages in hand and takes no more")
 {
     receive_planner in(quick);
     in.on(pairs_taken{2}, s(0));
@@ -359,7 +364,7 @@ TEST_CASE("receive_planner: stopped it ends what is in hand and takes nothing mo
     CHECK(in.next(s(1)) == action(waybill::idle{}));
 }
 
-TEST_CASE("receive_planner: what contradicts itself or comes twice changes nothing")
+TEST_CASE("receive_planner: contradictory and repeated events change nothing")
 {
     receive_planner in(quick);
     const receive_planner fresh = in;
@@ -386,7 +391,7 @@ TEST_CASE("receive_planner: what contradicts itself or comes twice changes nothi
           action(receive_planner::settle_original{0, receive_planner::settle_as::complete}));
 }
 
-TEST_CASE("receive_planner: extreme options and clocks")
+TEST_CASE("receive_planner: extreme options are bounded, and extreme clocks are accepted")
 {
     for (const steady_time at : {steady_time::lowest(), s(0), steady_time::highest()}) {
         receive_planner in({.max_in_flight = ~std::uint64_t{0},

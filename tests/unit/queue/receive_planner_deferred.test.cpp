@@ -124,7 +124,7 @@ struct simulation {
     }
 };
 
-TEST_CASE("receive_planner and book: what is due is handled when it is due, and then it is in neither")
+TEST_CASE("receive_planner and book: a due entry is handled when due, then removed from both")
 {
     simulation w;
     w.put(1, 0s);
@@ -137,7 +137,9 @@ TEST_CASE("receive_planner and book: what is due is handled when it is due, and 
     CHECK(w.passed < duration(92s));
 }
 
-TEST_CASE("receive_planner and book: what is deferred again stays in the book, though its pointer is over")
+TEST_CASE(
+    "receive_planner and book: an entry deferred again stays in the book when its pointer is "
+    "completed")
 {
     simulation w;
     w.fails = {{1, 2}};
@@ -149,7 +151,8 @@ TEST_CASE("receive_planner and book: what is deferred again stays in the book, t
     CHECK(w.passed < duration(43s));
 }
 
-TEST_CASE("receive_planner and book: what fails and is not deferred again is given back, and comes again")
+TEST_CASE(
+    "receive_planner and book: a failed entry that is not deferred again is given back and retried")
 {
     simulation w;
     w.again = false;
@@ -161,7 +164,9 @@ TEST_CASE("receive_planner and book: what fails and is not deferred again is giv
     CHECK(w.passed <= duration(2s));
 }
 
-TEST_CASE("receive_planner and book: a handler that takes too long is not believed, nor is its ticket")
+TEST_CASE(
+    "receive_planner and book: a handler that exceeds the deadline is ignored, and so is its "
+    "ticket")
 {
     simulation w;
     w.handling = 10s;
@@ -182,7 +187,7 @@ TEST_CASE("receive_planner and book: a handler that takes too long is not believ
     CHECK(w.log == "11ok ");
 }
 
-TEST_CASE("receive_planner and book: an entry whose original is gone goes")
+TEST_CASE("receive_planner and book: an entry whose original is not found is removed")
 {
     simulation w;
     w.put(1, 0s);

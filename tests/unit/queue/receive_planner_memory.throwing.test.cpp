@@ -68,7 +68,7 @@ std::uint64_t a_long_life(waybill::receive_planner& in, std::uint64_t rounds)
 
 }  // namespace
 
-TEST_CASE("receive_planner memory: none after it was made, whatever comes")
+TEST_CASE("receive_planner memory: events allocate nothing after construction")
 {
     waybill::receive_planner in(
         {.max_in_flight = 8,
@@ -80,7 +80,7 @@ TEST_CASE("receive_planner memory: none after it was made, whatever comes")
     CHECK(ended > 500);
 }
 
-TEST_CASE("receive_planner memory: a copy, which has less room, is as before where there is none")
+TEST_CASE("receive_planner memory: a copy whose allocation fails is unchanged")
 {
     const waybill::receive_planner made({.max_in_flight = 8});
     for (std::uint64_t after = 0;; ++after) {
@@ -99,7 +99,7 @@ TEST_CASE("receive_planner memory: a copy, which has less room, is as before whe
     }
 }
 
-TEST_CASE("receive_planner memory: one that cannot be made takes nothing")
+TEST_CASE("receive_planner memory: construction allocates less than 100 times")
 {
     std::uint64_t after = 0;
     while (scarce::fails_after(

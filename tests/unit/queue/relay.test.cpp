@@ -98,7 +98,7 @@ TEST_CASE("relay: sends rows that are added while it runs, until its time limit"
     CHECK(env.sleeps() == 600);
 }
 
-TEST_CASE("relay: a row that is too large is dead, with the reason, and other rows are sent")
+TEST_CASE("relay: a row that is too large is marked dead with the reason, and other rows are sent")
 {
     for (const bool blocks : {false, true}) {
         memory_outbox box;
@@ -125,7 +125,7 @@ TEST_CASE("relay: a row that is too large is dead, with the reason, and other ro
     }
 }
 
-TEST_CASE("relay: of a batch that is refused permanently only the row at fault is dead")
+TEST_CASE("relay: of a permanently refused batch, only the row at fault is marked dead")
 {
     memory_outbox box;
     for (int n = 0; n != 40; ++n) add(box, n % 2 ? "a" : "b", std::to_string(n));
@@ -153,7 +153,7 @@ TEST_CASE("relay: of a batch that is refused permanently only the row at fault i
     CHECK(env.sleeps() == 0);
 }
 
-TEST_CASE("relay: a row that is refused in part is dead, and others of its batch are not")
+TEST_CASE("relay: a row in a partial refusal is marked dead, other rows of its batch are sent")
 {
     memory_outbox box;
     for (int n = 0; n != 3; ++n) add(box, n == 1 ? "a" : "b", std::to_string(n));
@@ -202,7 +202,7 @@ TEST_CASE("relay: ends at its time limit from a broker that always throttles, an
     CHECK(other->messages.size() == 2);
 }
 
-TEST_CASE("relay: transient failures end no row, and other keys go on")
+TEST_CASE("relay: a transient failure marks no row dead, and other keys continue")
 {
     memory_outbox box;
     for (int n = 0; n != 3; ++n) add(box, "a", "a" + std::to_string(n));
@@ -293,7 +293,7 @@ TEST_CASE("relay: sends no further batch after a stop request, and returns the r
     CHECK(box.claim(9, env.wall_now(), env.wall_now() + 1s)->messages.size() == 2);
 }
 
-TEST_CASE("relay: a row that fails as often as the policy allows waits for the poll interval")
+TEST_CASE("relay: a row that has reached max_attempts waits for the poll interval")
 {
     memory_outbox box;
     add(box, "a", "1");
@@ -324,7 +324,7 @@ TEST_CASE("relay: ends if the sender has stopped, and returns the rows")
     CHECK(box.claim(9, env.wall_now(), env.wall_now() + 1s)->messages.size() == 2);
 }
 
-TEST_CASE("relay: a key that the sender has stopped for another input goes on")
+TEST_CASE("relay: a key that the sender has stopped for another input is sent")
 {
     manual_environment env;
     batch_sender sender(limits());
@@ -379,7 +379,7 @@ TEST_CASE("relay: sends no row of a claim that another relay has taken over")
     CHECK(env.now() >= steady_time::at(1min));
 }
 
-TEST_CASE("relay: if the wall clock goes back, no row is lost and the order stays")
+TEST_CASE("relay: if the wall clock goes back, no row is lost and the order is kept")
 {
     memory_outbox box;
     for (int n = 0; n != 9; ++n) add(box, "a", std::to_string(n));

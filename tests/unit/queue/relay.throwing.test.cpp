@@ -81,7 +81,7 @@ batch_sender two_rows_each()
     return batch_sender{{.limit = {.bytes = 4, .items = 2}, .exact_sizes = true, .ordered = true}};
 }
 
-TEST_CASE("relay: after an exception of any store call the next call goes on, and nothing is lost")
+TEST_CASE("relay: after an exception of any store call the next call continues, and no row is lost")
 {
     int throws = 0;
     for (int n = 1; n != 20; ++n) {

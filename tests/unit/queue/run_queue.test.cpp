@@ -64,7 +64,7 @@ TEST_CASE("messages are handled in order, and the driver ends when the queue is 
     CHECK(waybill::describe(r) == "3 received, 3 completed; empty");
 }
 
-TEST_CASE("a message with a lock of its own is renewed in time, and a lock that ends is not used")
+TEST_CASE("a lock granted by the queue is renewed in time, and an expired lock is not kept")
 {
     // The producer of each message has chosen its lock, as in beanstalkd.
     struct own_lock : memory_queue<manual_environment> {
@@ -106,7 +106,7 @@ TEST_CASE("a message with a lock of its own is renewed in time, and a lock that 
     CHECK(r.left_to_lock == 1);
 }
 
-TEST_CASE("a queue without the call empty ends the driver, also if the clock moves at each reading")
+TEST_CASE("a queue without `empty` ends the driver, also if the clock moves at each reading")
 {
     struct moving_clock : manual_environment {
         using manual_environment::manual_environment;
@@ -140,7 +140,7 @@ TEST_CASE("a queue without the call empty ends the driver, also if the clock mov
     CHECK(r.completed == 1);
 }
 
-TEST_CASE("each result of a handler settles the message")
+TEST_CASE("each fault kind returned by a handler settles the message")
 {
     struct row {
         fault result;
@@ -179,7 +179,7 @@ TEST_CASE("each result of a handler settles the message")
     }
 }
 
-TEST_CASE("a handler may return nothing, a kind, a result or the server's delay")
+TEST_CASE("a handler may return void, a kind, a result or a retry_after hint")
 {
     const auto run = [](auto handle) {
         manual_environment env(start);
@@ -254,7 +254,7 @@ void survives_an_hour_with_few_deliveries()
 
 }  // namespace
 
-TEST_CASE("an outage uses up no delivery if the queue can defer")
+TEST_CASE("an outage does not exhaust the deliveries if the queue can defer")
 {
     SUBCASE("by time") { survives_an_hour_with_few_deliveries<queue_deferral::by_time>(); }
     SUBCASE("with copies") { survives_an_hour_with_few_deliveries<queue_deferral::by_copy>(); }
@@ -273,7 +273,7 @@ struct counted_queue : private queue_with<queue_deferral::none> {
 
 }  // namespace
 
-TEST_CASE("without deferral an outage uses up deliveries, one for each lock")
+TEST_CASE("without deferral, an outage uses one delivery for each lock")
 {
     outage<queue_deferral::none> o(1h, 961);
     o.run({.lock = 90s, .retry_for = 24h, .max_deliveries = 961, .stop_when_empty = true});
@@ -345,7 +345,7 @@ struct counted_outage {
 
 }  // namespace
 
-TEST_CASE("a queue that counts each delivery: with a breaker a message is kept in an outage")
+TEST_CASE("with a breaker and counted deliveries, messages survive an outage of 85 minutes")
 {
     // 9 times 10 minutes, less one pause of the breaker.
     for (const std::uint64_t opens_at : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{50}}) {
@@ -375,11 +375,11 @@ TEST_CASE("a queue that counts each delivery: with a breaker a message is kept i
     CHECK(without.env.slept() < waybill::duration(8min));  // after the pauses of ten deliveries
 }
 
-TEST_CASE("a message that is kept in an outage is settled in time")
+TEST_CASE("a message held during an outage is settled in time")
 {
     waybill::circuit_breaker breaker({.consecutive_failures = 3});
     counted_outage o;
-    SUBCASE("a stop: nothing more is called")
+    SUBCASE("a stop request defers the message at once")
     {
         const auto r = o.run(100h, &breaker, 10min, 5min);
         CHECK(r.end == end_reason::stopped);
@@ -387,7 +387,7 @@ TEST_CASE("a message that is kept in an outage is settled in time")
         CHECK(r.deferred == r.received);
         CHECK(o.env.slept() == waybill::duration(5min));
     }
-    SUBCASE("the lock cannot be renewed: the message is deferred before it ends")
+    SUBCASE("if renewal fails, the message is deferred before its lock expires")
     {
         o.queue.renewable = false;
         const auto r = o.run(100h, &breaker, 10min, 3min);
@@ -395,7 +395,7 @@ TEST_CASE("a message that is kept in an outage is settled in time")
         CHECK(r.deferred == r.received);
         CHECK(r.left_to_lock == 0);
     }
-    SUBCASE("the handler ends with another fault")
+    SUBCASE("a permanent fault in a later call dead-letters the message")
     {
         int calls = 0;
         const auto handle = [&](const queued_message& m) -> fault {
@@ -428,7 +428,7 @@ TEST_CASE("while the circuit breaker is open, nothing is received")
     CHECK(o.report.breaker_waits >= o.report.outages - 3);
 }
 
-TEST_CASE("a circuit breaker that opens while a message is received: it is given back uncounted")
+TEST_CASE("a message received while the breaker opens is given back without a counted delivery")
 {
     manual_environment env(start);
     waybill::circuit_breaker breaker;
@@ -489,7 +489,7 @@ TEST_CASE("a transient fault is retried for retry_for, then the message is dead-
     run(is(none{}), 1'000);
 }
 
-TEST_CASE("deferred originals come before new messages")
+TEST_CASE("a deferred original is handled before later messages")
 {
     const auto run = [](auto& env, auto& queue) {
         std::string handled;
@@ -520,7 +520,7 @@ TEST_CASE("deferred originals come before new messages")
     }
 }
 
-TEST_CASE("a message whose handler never returns is dead-lettered, and not handled for ever")
+TEST_CASE("a message with ten unsettled deliveries is dead-lettered without a call of the handler")
 {
     manual_environment env(start);
     memory_queue queue(env);
@@ -538,7 +538,7 @@ TEST_CASE("a message whose handler never returns is dead-lettered, and not handl
     CHECK(queue.dead_letters().at(0).reason.starts_with("exhausted: transient, 11 of 10 tries"));
 }
 
-TEST_CASE("a queue that ignores `failed`: the reason of its dead letters names that")
+TEST_CASE("if the queue ignores `failed`, the reason of its dead letters contains that")
 {
     struct ignores_failed : memory_queue<manual_environment> {
         using memory_queue::memory_queue;
@@ -557,7 +557,7 @@ TEST_CASE("a queue that ignores `failed`: the reason of its dead letters names t
     CHECK(queue.dead_letters().at(0).reason.ends_with("or the queue ignores `failed`"));
 }
 
-TEST_CASE("a handler with steps keeps its lock")
+TEST_CASE("lock.keep in each step of a long handler keeps the lock")
 {
     manual_environment env(start);
     memory_queue queue(env);
@@ -577,7 +577,7 @@ TEST_CASE("a handler with steps keeps its lock")
     CHECK(r.received == 1);
 }
 
-TEST_CASE("a lock that is lost during the handler: nothing but a success is reported")
+TEST_CASE("if the lock is lost during the handler, only a success is reported to the queue")
 {
     struct row {
         fault result;
@@ -605,7 +605,7 @@ TEST_CASE("a lock that is lost during the handler: nothing but a success is repo
     }
 }
 
-TEST_CASE("a lock is renewed before the handler, if the request has used it up")
+TEST_CASE("the time of the request counts against the lock")
 {
     manual_environment env(start);
     struct waiting : memory_queue<manual_environment> {
@@ -621,7 +621,7 @@ TEST_CASE("a lock is renewed before the handler, if the request has used it up")
     waiting queue(env);
     queue.clock = &env;
     queue.put("a");
-    SUBCASE("half of the lock")
+    SUBCASE("half of the lock is used: one renewal")
     {
         queue.wait = 40s;
         const auto r = waybill::run_queue(queue, [](const queued_message&) {},
@@ -629,7 +629,8 @@ TEST_CASE("a lock is renewed before the handler, if the request has used it up")
         CHECK(r.renewals == 1);
         CHECK(r.completed == 1);
     }
-    SUBCASE("the whole lock: the message is left to it, without a call of the handler")
+    SUBCASE(
+        "the whole lock is used: the message is left to its lock, and the handler is not called")
     {
         queue.wait = 60s;
         int calls = 0;
@@ -642,7 +643,7 @@ TEST_CASE("a lock is renewed before the handler, if the request has used it up")
     }
 }
 
-TEST_CASE("an empty queue is asked once in each poll interval, less the time of the request")
+TEST_CASE("an empty queue gets one request in each poll interval, request time included")
 {
     manual_environment env(start);
     memory_queue queue(env);
@@ -672,7 +673,7 @@ TEST_CASE("an empty queue is asked once in each poll interval, less the time of 
     }
 }
 
-TEST_CASE("a stop after the request: the message is given back, and does not count")
+TEST_CASE("if a stop is requested during the request, the message is given back uncounted")
 {
     manual_environment env(start);
     struct stopping : memory_queue<manual_environment> {
@@ -695,7 +696,7 @@ TEST_CASE("a stop after the request: the message is given back, and does not cou
     queue.each([](const queued_message& m) { CHECK(m.deliveries == 0); });
 }
 
-TEST_CASE("wall clocks that go back and steady clocks that stand still end no message early")
+TEST_CASE("jumps of the wall clock and the steady clock end no message early")
 {
     manual_environment env(start, waybill::wall_time::at(24h));
     memory_queue queue(env);
@@ -723,7 +724,7 @@ TEST_CASE("wall clocks that go back and steady clocks that stand still end no me
     CHECK(sum_of_outcomes(r) == r.received);
 }
 
-TEST_CASE("a copy needs an id: a message without one is left to its lock, and counts")
+TEST_CASE("if the id of its copy is too long, a message is left to its lock")
 {
     manual_environment env(start);
     queue_with<queue_deferral::by_copy> queue(env, 10);
@@ -738,7 +739,7 @@ TEST_CASE("a copy needs an id: a message without one is left to its lock, and co
     CHECK(r.listed.at(0).text == "scheduled id: too_large: 130 bytes, at most 128");
 }
 
-TEST_CASE("an invalid policy: nothing is done")
+TEST_CASE("an invalid policy ends the driver without a request, and the report contains the field")
 {
     manual_environment env(start);
     memory_queue queue(env, 10);
@@ -767,7 +768,7 @@ TEST_CASE("an invalid policy: nothing is done")
           "in retry_for (871)");
 }
 
-TEST_CASE("validate with the type of the queue finds a retry_for that its deliveries do not allow")
+TEST_CASE("validate with the queue's type refuses a retry_for that its deliveries do not allow")
 {
     using by_time = queue_with<queue_deferral::by_time>;
     using by_copy = queue_with<queue_deferral::by_copy>;
@@ -787,7 +788,7 @@ TEST_CASE("validate with the type of the queue finds a retry_for that its delive
     CHECK(fits(27h, 1'000));
 }
 
-TEST_CASE("calls that fail always: each delivery has an outcome, and the time limit ends it")
+TEST_CASE("if calls always fail, each delivery has an outcome, and the time limit ends the driver")
 {
     using tests_support::injected_fault;
     const auto run = [](auto deferral, int first, injected_fault always) {
@@ -817,7 +818,7 @@ TEST_CASE("calls that fail always: each delivery has an outcome, and the time li
     }
 }
 
-TEST_CASE("two of five calls fail, half of them after their effect: every message ends")
+TEST_CASE("if two of five calls fail, half of them after their effect, every message is settled")
 {
     using tests_support::injected_fault;
     for (std::uint64_t seed = 0; seed != 20; ++seed) {
@@ -845,7 +846,7 @@ TEST_CASE("two of five calls fail, half of them after their effect: every messag
     }
 }
 
-TEST_CASE("a queue that refuses requests for good ends the driver")
+TEST_CASE("a queue that refuses requests permanently ends the driver")
 {
     struct refusing {
         struct message {
@@ -868,7 +869,7 @@ TEST_CASE("a queue that refuses requests for good ends the driver")
     CHECK(waybill::describe(r) == "0 received; the queue: no such queue; queue_failed");
 }
 
-TEST_CASE("a policy and a report as a line")
+TEST_CASE("describe returns a policy and a report in one line")
 {
     CHECK(waybill::describe(queue_policy{}) ==
           "lock 1min, retries for 24h, pauses of 1s to 150s");

@@ -64,7 +64,7 @@ struct broker {
 
 }  // namespace
 
-TEST_CASE("a clone has the id of its original and the attempt, and the next one does not pile up")
+TEST_CASE("a clone's id is the original's id and the attempt, and attempts do not accumulate")
 {
     CHECK(*scheduled_id::make("order-7", 3) == "order-7:3");
     CHECK(*scheduled_id::make(*scheduled_id::original_of("order-7:3", 3), 4) == "order-7:4");
@@ -74,7 +74,7 @@ TEST_CASE("a clone has the id of its original and the attempt, and the next one 
     CHECK(*scheduled_id::make("a", 2, scheduled_id::max_bytes, '~') == "a~2");
 }
 
-TEST_CASE("what is too long is refused, never cut")
+TEST_CASE("ids above the byte limit are refused, not cut")
 {
     const std::string longest(126, 'x');
     CHECK(scheduled_id::make(longest, 9)->size() == 128);
@@ -87,14 +87,14 @@ TEST_CASE("what is too long is refused, never cut")
     CHECK_FALSE(scheduled_id::make("a", 1, 0).has_value());
 }
 
-TEST_CASE("no id, or a mark that is a digit, would make two messages one")
+TEST_CASE("an empty id and a digit as mark are refused")
 {
     CHECK(scheduled_id::make("", 1).error().kind == scheduled_id::error::code::no_id);
     CHECK(scheduled_id::make("", 0).error().kind == scheduled_id::error::code::no_id);
     CHECK(describe(scheduled_id::make("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
 }
 
-TEST_CASE("no two of (id, attempt) are one text")
+TEST_CASE("each pair of id and attempt has a unique text, which parses back")
 {
     // All ids of up to four of these parts, with attempts that look like parts of ids.
     constexpr char letters[] = {'a', ':', '0', '1', '7'};
@@ -119,7 +119,7 @@ TEST_CASE("no two of (id, attempt) are one text")
     }
 }
 
-TEST_CASE("a crash between sending the clone and completing the original sends it once")
+TEST_CASE("a crash between sending the clone and completing the original sends the clone once")
 {
     // As it should be: the id follows from id and attempt. The first time it crashes before it
     // completes, so the original is delivered again, with the same attempt.

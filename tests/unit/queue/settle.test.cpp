@@ -215,7 +215,7 @@ static_assert(!only_success_is_told(duration::nanoseconds(1'000'000'001),
 
 // For any policy, no message is returned on its last delivery if that counts: the broker would
 // dead-letter it. And none is lost: only a success is completed.
-TEST_CASE("settle: every policy, every fault, every delivery")
+TEST_CASE("settle: no last delivery is returned if that counts, and only a success is completed")
 {
     std::uint64_t cases = 0;
     for (const settle_policy::when_down w :
@@ -255,7 +255,7 @@ TEST_CASE("settle: every policy, every fault, every delivery")
     MESSAGE("settle: ", cases, " cases");
 }
 
-TEST_CASE("settle: the reason says what is used up, and is cut between characters")
+TEST_CASE("settle: the reason contains the exhausted limit, and is cut between characters")
 {
     const waybill::dead_letter_message d{dead_letter_message::cause::last_delivery,
                                          fault_kind::infrastructure, 10, 10};
@@ -268,7 +268,7 @@ TEST_CASE("settle: the reason says what is used up, and is cut between character
     CHECK(waybill::describe(d, "anything", 0).empty());
 }
 
-TEST_CASE("settle: a reason names its limit, and a permanent fault is not named twice")
+TEST_CASE("settle: a reason contains its limit, and a permanent fault only once")
 {
     const auto reason = [](const settlement& s, const char* why) {
         return waybill::describe(tests_support::held<waybill::dead_letter_message>(s), why);
@@ -297,7 +297,9 @@ duration dead_lettered_after(const settle_policy& p, fault_kind how, double draw
     return duration::highest();
 }
 
-TEST_CASE("settle: the default policy retries for a day, with a lock of 90 seconds and any draw")
+TEST_CASE(
+    "settle: the default policy retries for at least a day, with locks of 90 s and any random "
+    "number")
 {
     settle_policy no_pauses;
     no_pauses.can_defer = false;
@@ -324,7 +326,7 @@ constexpr settle_policy tries_of(std::uint32_t immediate, std::uint32_t delayed,
 }
 constexpr std::uint32_t no_limit = waybill::retry_levels::unlimited;
 
-TEST_CASE("settle: check compares the tries of the levels with the deliveries")
+TEST_CASE("settle: validate compares the tries of the levels with the deliveries")
 {
     REQUIRE(validate(tries_of(5, 3, 10)));
     CHECK(waybill::describe(*validate(tries_of(5, 3, 10))) ==
@@ -448,7 +450,7 @@ static_assert(put_off({.base = duration::seconds(10), .spread = waybill::backoff
                       103) == duration{});
 static_assert(put_off(doubling, waybill::detail::highest_size - 1) == duration::highest());
 
-TEST_CASE("settle: check reports the longest outage in a sentence")
+TEST_CASE("settle: describe contains the longest survived outage")
 {
     CHECK(waybill::describe(found({}, lock_90)) ==
           "survives an outage of 24h: max_deliveries is 961");
@@ -465,7 +467,7 @@ TEST_CASE("settle: check reports the longest outage in a sentence")
 }
 
 // The reported outage is survived. One that ends just after the last delivery is not.
-TEST_CASE("settle: an outage as long as check reports dead-letters no message, a longer one does")
+TEST_CASE("settle: an outage of the reported length dead-letters no message, a longer one does")
 {
     struct row {
         settle_policy policy;

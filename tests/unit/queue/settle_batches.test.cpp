@@ -44,7 +44,7 @@ action said(std::uint64_t item, settle_batches::settle_outcome end, fault_kind h
     return settle_batches::report{item, kind, end, how, tries};
 }
 
-TEST_CASE("settle_batches: one call for what is there, and a report each")
+TEST_CASE("settle_batches: all decided items are settled in one call, with a report for each")
 {
     settle_batches m;
     CHECK(m.next(at(0)) == action(waybill::idle{}));
@@ -61,7 +61,7 @@ TEST_CASE("settle_batches: one call for what is there, and a report each")
     CHECK(m.decided_items() == 2);
 }
 
-TEST_CASE("settle_batches: waits for others no longer than it may")
+TEST_CASE("settle_batches: waits for further items at most for its linger and the locks")
 {
     settle_batches m({.items = 2, .linger = duration::seconds(5)});
     m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
@@ -81,7 +81,7 @@ TEST_CASE("settle_batches: waits for others no longer than it may")
     CHECK(settle_batches().on(last_decided{}, at(1)) == event_result::stale);
 }
 
-TEST_CASE("settle_batches: the call with the least time left comes first")
+TEST_CASE("settle_batches: the call with the least time left is first")
 {
     settle_batches m;
     m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
@@ -101,7 +101,7 @@ TEST_CASE("settle_batches: the call with the least time left comes first")
                                   settle_batches::settle_kind::dead_letter));
 }
 
-TEST_CASE("settle_batches: of a call that failed in part the failed part is tried again")
+TEST_CASE("settle_batches: after a partial failure, only the failed items are retried")
 {
     settle_batches m({.tries = 2, .pauses = one_second});
     for (int i = 0; i != 5; ++i)
@@ -133,7 +133,8 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
           said(4, settle_batches::settle_outcome::given_up, fault_kind::infrastructure, 2));
 }
 
-TEST_CASE("settle_batches: a pause ends in time for one more call, and without time it is lost")
+TEST_CASE(
+    "settle_batches: a pause leaves time for one more call; without that time the item is lost")
 {
     settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
     m.on(decided{settle_batches::settle_kind::abandon, duration::seconds(10)}, at(0));
@@ -159,7 +160,7 @@ TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle
     CHECK(m.next(at(8)) == said(0, settle_batches::settle_outcome::lost, fault_kind::transient, 1));
 }
 
-TEST_CASE("settle_batches: a completion is told once even if its lock is over; others are not")
+TEST_CASE("settle_batches: only a completion is tried after its lock has expired, and only once")
 {
     settle_batches m;
     m.on(decided{settle_batches::settle_kind::abandon, duration{}}, at(0));
@@ -172,7 +173,7 @@ TEST_CASE("settle_batches: a completion is told once even if its lock is over; o
     CHECK(m.next(at(0)) == said(1, settle_batches::settle_outcome::lost, fault_kind::transient, 1));
 }
 
-TEST_CASE("settle_batches: what is over is over, and what was never said is late")
+TEST_CASE("settle_batches: events after an item's end are stale, an early `reported` is invalid")
 {
     settle_batches m;
     m.on(decided{}, at(0));
@@ -188,7 +189,7 @@ TEST_CASE("settle_batches: what is over is over, and what was never said is late
     CHECK(m.on(batch_settled{0, {0}, {}, {{1}}}, at(0)) == event_result::invalid);
 }
 
-TEST_CASE("settle_batches: no more than the limit in a call, in the order in which they were decided")
+TEST_CASE("settle_batches: a call contains at most its limit of items, in the order of decisions")
 {
     settle_batches m({.items = 0});  // reads as 1
     m.on(decided{}, at(0));
@@ -197,7 +198,7 @@ TEST_CASE("settle_batches: no more than the limit in a call, in the order in whi
     CHECK(m.next(steady_time::highest()) == call(settle_batches::settle_kind::complete, {0}));
 }
 
-TEST_CASE("settle_batches: where more are ready than a call can have, those whose locks end first go")
+TEST_CASE("settle_batches: a full call contains the items with the shortest locks")
 {
     settle_batches m;
     for (int i = 0; i != 25; ++i) {
@@ -225,7 +226,7 @@ TEST_CASE("settle_batches: where more are ready than a call can have, those whos
     CHECK(m.next(at(1)) == call(settle_batches::settle_kind::abandon, {18, 19, 21, 22, 23}, 2));
 }
 
-TEST_CASE("settle_batches: an answer that comes twice counts once")
+TEST_CASE("settle_batches: a repeated result counts once")
 {
     settle_batches m({.tries = 3, .pauses = one_second});
     m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
@@ -244,7 +245,7 @@ TEST_CASE("settle_batches: an answer that comes twice counts once")
     CHECK(m.next(at(1)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 2));
 }
 
-TEST_CASE("settle_batches: an answer that names a message twice is invalid")
+TEST_CASE("settle_batches: a result that contains an item twice is invalid")
 {
     settle_batches m({.tries = 3});
     m.on(decided{}, at(0));
@@ -258,7 +259,8 @@ TEST_CASE("settle_batches: an answer that names a message twice is invalid")
     CHECK(m.next(at(0)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 1));
 }
 
-TEST_CASE("settle_batches: a time for a call that is less than none reads as none, and no wait is over")
+TEST_CASE(
+    "settle_batches: a negative to_settle reads as zero, and a clock that goes back delays no call")
 {
     settle_batches m({.linger = duration::seconds(1'000), .to_settle = duration::seconds(-100)});
     m.on(decided{settle_batches::settle_kind::complete, duration::seconds(10)}, at(0));
@@ -270,7 +272,7 @@ TEST_CASE("settle_batches: a time for a call that is less than none reads as non
     CHECK(back.next(at(90)) == call(settle_batches::settle_kind::complete, {0}));
 }
 
-TEST_CASE("settle_batches: an answer about very many is no slower for each")
+TEST_CASE("settle_batches: a result of 500,000 failed items is applied")
 {
     // Looked for one by one from the first this takes minutes.
     constexpr std::uint64_t many = 500'000;
