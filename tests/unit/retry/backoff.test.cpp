@@ -190,7 +190,7 @@ static_assert(bad({.highest_hint = -1s}) == "backoff.highest_hint");
 static_assert(validate(backoff{.step = -1s})->negative);
 static_assert(validate(backoff{.step = -1s})->value == 1'000'000'000U);
 
-TEST_CASE("backoff: never negative, never over the cap, never less for a later retry")
+TEST_CASE("backoff: pauses are in [0, cap] and never shorter for a later retry")
 {
     const std::int64_t odd =
         (std::int64_t{1} << 53) + 3;  // a double cannot represent it

@@ -123,7 +123,7 @@ static_assert([] {  // uncounted tokens, and those that time does not give, do n
     return ok && plain == retry_token_bucket{{.tokens = 2}};
 }());
 
-TEST_CASE("budget: there are never more retries than tokens and what successes gave back")
+TEST_CASE("budget: retries never exceed the tokens plus those returned by successes")
 {
     std::uint64_t seed = 3;
     const auto dice = [&](std::uint32_t n) {

@@ -337,7 +337,8 @@ constexpr int failures_until_shut(int one_in)
     }
     return 10'000;
 }
-TEST_CASE("circuit breaker: the default shuts after 50 failures in a row, or a tenth of its calls")
+TEST_CASE(
+    "circuit breaker: the default opens at 50 consecutive failures or a failure ratio of a tenth")
 {
     CHECK(failures_until_shut(1) == 50);
     CHECK(failures_until_shut(2) == 125);      // of 1,250
@@ -387,7 +388,7 @@ static_assert(bad({.half_open_steps = 0}) == "circuit_breaker.half_open_steps" &
               bad({.half_open_steps = 33}) == "circuit_breaker.half_open_steps");
 static_assert(bad({.break_duration = {.base = {}}}) == "backoff.base");
 
-TEST_CASE("circuit breaker: what is wrong with its options is said in words")
+TEST_CASE("circuit breaker: errors of validate contain the field, its value and the bound")
 {
     CHECK(describe(*validate(circuit_breaker::config{.failure_ratio = 1.5})) ==
           "circuit_breaker.failure_ratio is 1500: must be a number of thousandths above 0, and at most "
@@ -408,7 +409,7 @@ TEST_CASE("circuit breaker: what is wrong with its options is said in words")
 }
 
 // The state that follows on each thing that can happen in each state.
-TEST_CASE("circuit breaker: the table of transitions")
+TEST_CASE("circuit breaker: each event in each state leads to the state in the table")
 {
     using enum circuit_breaker::circuit_state;
     const auto in = [](circuit_breaker::circuit_state wanted) {
@@ -455,7 +456,7 @@ TEST_CASE("circuit breaker: the table of transitions")
     }
 }
 
-TEST_CASE("circuit breaker: copies go their own ways")
+TEST_CASE("circuit breaker: copies are independent")
 {
     circuit_breaker v(quick);
     const auto p = v.try_acquire(s(0));

@@ -86,7 +86,7 @@ static_assert(bad({.max_attempts = 3, .immediate = 3}) == "retry.immediate" &&
               bad({.max_attempts = 3, .immediate = 2}) == "");
 static_assert(bad({.pauses = {.base = {}}}) == "backoff.base");
 
-TEST_CASE("decide: a loop of it makes as many tries as the policy says")
+TEST_CASE("decide: a loop makes max_attempts tries, and at least one")
 {
     for (const std::uint32_t most : {0U, 1U, 2U, 7U}) {
         std::uint32_t tries = 0, waits = 0;

@@ -90,7 +90,7 @@ static_assert(bad({.time_to_live = {}}) == "delivery.time_to_live");
 static_assert(validate(delivery_terms{.lock = 301s})->bound == 300'000'000'000U);
 static_assert(validate(delivery_terms{.lock = -1s})->negative);
 
-TEST_CASE("delivery: what one way says the other way gives back")
+TEST_CASE("delivery: deliveries_for and hold_for return the least values that last the wanted time")
 {
     std::uint64_t seed = 5;
     const auto dice = [&](std::uint64_t n) {

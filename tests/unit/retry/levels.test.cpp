@@ -98,7 +98,7 @@ static_assert(validate(retry_levels{.pauses = {.base = {}}})->field == "backoff.
 // Plain braces still mean a retry_policy.
 static_assert(decide({}, 1, fault_kind::permanent, 0.5, now) == over(fault_kind::permanent));
 
-TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with growing pauses")
+TEST_CASE("levels: a loop makes max_attempts tries, in rounds with growing pauses")
 {
     for (const std::uint32_t immediate : {0U, 1U, 5U}) {
         for (const std::uint32_t delayed : {0U, 1U, 3U, 7U}) {

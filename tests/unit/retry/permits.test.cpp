@@ -49,7 +49,7 @@ static_assert([] {
     return b.place == a.place && b.number != a.number && !out.take_back(a) && out.take_back(b);
 }());
 
-TEST_CASE("permits: like a list of those that are out")
+TEST_CASE("permits: equal a list of issued permits after random operations")
 {
     tests_support::dice dice(7);
     permits<17> out;

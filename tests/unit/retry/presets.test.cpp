@@ -81,7 +81,7 @@ void is_sound(std::string_view name, const retry_presets::preset<T>& p)
     CHECK(static_cast<T>(p) == p.value);
 }
 
-TEST_CASE("presets: each passes its check, and says since when and from where")
+TEST_CASE("presets: each is valid, and has a date and a source")
 {
     is_sound("aws_standard", retry_presets::aws_standard());
     is_sound("aws_standard_2026", retry_presets::aws_standard_2026());

@@ -70,7 +70,7 @@ static_assert([] {
     return true;
 }());
 
-TEST_CASE("recent_calls: copies are equal until one of them is told more")
+TEST_CASE("recent_calls: copies are equal until one of them records a call")
 {
     recent_calls r(1s);
     recent_calls other = r;

@@ -58,7 +58,7 @@ struct simulation {
     auto environment() { return environment_of{clock(), sleep(), half}; }
 };
 
-TEST_CASE("retry_call: until it works")
+TEST_CASE("retry_call: retries until the call succeeds")
 {
     simulation w{.fails = 2};
     const call_report r = retry_call(
@@ -72,7 +72,7 @@ TEST_CASE("retry_call: until it works")
     CHECK_FALSE(r.waiting);
 }
 
-TEST_CASE("retry_call: until it is given up, and says why in the words of the last try")
+TEST_CASE("retry_call: retries until the last try, and returns its fault with the text")
 {
     simulation w{.fails = 99};
     const call_report r = retry_call(
@@ -97,7 +97,7 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
     CHECK(parked.outcome == retry_loop::retry_outcome::not_retriable);
 }
 
-TEST_CASE("retry_call: within a time limit")
+TEST_CASE("retry_call: makes no try that would begin after the time limit")
 {
     simulation w{.fails = 99};
     const call_report r = retry_call(
@@ -108,7 +108,7 @@ TEST_CASE("retry_call: within a time limit")
     CHECK(w.woken.size() == 1);
 }
 
-TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep was too long")
+TEST_CASE("retry_call: begins no call after the time limit, also after an oversleep")
 {
     simulation w{.fails = 99};
     call_report r = retry_call(
@@ -131,7 +131,9 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
     CHECK(w.called.size() == 1);
 }
 
-TEST_CASE("retry_call: who waits is not told that it is over, however long the asking takes")
+TEST_CASE(
+    "retry_call: a pause within the time limit is returned as open, also if the clock then passes "
+    "it")
 {
     simulation w{.fails = 99};
     retry_loop tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
@@ -143,7 +145,7 @@ TEST_CASE("retry_call: who waits is not told that it is over, however long the a
     CHECK(r.outcome == retry_loop::retry_outcome::open);
 }
 
-TEST_CASE("retry_call: what a call may answer")
+TEST_CASE("retry_call: a call may return a kind, a result<void> or a call_answer")
 {
     simulation w;
     std::uint32_t calls = 0;
@@ -183,7 +185,8 @@ TEST_CASE("retry_call: what a call may answer")
     static_assert(!waybill::detail::retriable_call<decltype([](int) { return fault{}; })>);
 }
 
-TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on when called again")
+TEST_CASE(
+    "retry_call: without sleep, it returns the time to wait for, and continues in a later call")
 {
     simulation w{.fails = 2};
     retry_loop tries(four, w.now);
@@ -213,7 +216,8 @@ TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on
     CHECK(w.called.size() == 3);
 }
 
-TEST_CASE("retry_call: a call that was given up says so again, without its words")
+TEST_CASE(
+    "retry_call: after the last try, a further call returns the same fault kind without its text")
 {
     simulation w{.fails = 9};
     retry_loop tries({.retry = {.max_attempts = 1}}, w.now);
@@ -248,7 +252,7 @@ TEST_CASE("retry_call stops at a stop request, before a call and during a sleep"
     CHECK_FALSE(none.ok());
 }
 
-TEST_CASE("retry_call ends with the time limit of its environment")
+TEST_CASE("retry_call ends at the time limit of its environment")
 {
     testing::manual_environment env(at(100s));
     const auto call = [] { return transient("busy"); };
@@ -258,7 +262,7 @@ TEST_CASE("retry_call ends with the time limit of its environment")
     CHECK(env.now() == at(102'500ms));
 }
 
-TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing come to an end")
+TEST_CASE("retry_call: ends at its limits with a stopped clock and a sleep without effect")
 {
     std::uint32_t calls = 0;
     const auto call = [&] {
@@ -280,7 +284,7 @@ TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing c
     CHECK(retry_call(four, call, environment_of{back, no_sleep, half}).tries == 4);
 }
 
-TEST_CASE("retry_call: draws are asked for once a try")
+TEST_CASE("retry_call: draws one random number for each try")
 {
     simulation w{.fails = 3};
     std::vector<double> drawn;
@@ -297,7 +301,7 @@ TEST_CASE("retry_call: draws are asked for once a try")
     CHECK(w.called[2] - w.called[1] == duration(210ms));          // 0.1 of 2 s
 }
 
-TEST_CASE("retry_call: several take from one budget")
+TEST_CASE("retry_call: several calls share one budget")
 {
     retry_token_bucket tokens{{.tokens = 4, .successes = 1}};
     simulation w{.fails = 99};

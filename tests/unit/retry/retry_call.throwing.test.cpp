@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-TEST_CASE("retry_call: an exception passes through, and that try is not counted")
+TEST_CASE("retry_call: an exception is passed on, and its try is not counted")
 {
     testing::manual_environment env;
     retry_loop tries({.retry = {.max_attempts = 2}}, {});
@@ -29,7 +29,7 @@ TEST_CASE("retry_call: an exception passes through, and that try is not counted"
               .tries == 1);
 }
 
-TEST_CASE("retry_call: caught, it is a fault like any other")
+TEST_CASE("retry_call: an exception converted by catching is a fault")
 {
     testing::manual_environment env;
     int calls = 0;

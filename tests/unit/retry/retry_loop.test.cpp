@@ -219,7 +219,7 @@ static_assert(detail::tries_for_retries(0) == 1 && detail::tries_for_retries(3) 
 static_assert(detail::tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
 
 // A loop begins at a time, so its creation takes one.
-TEST_CASE("attempts: made of a policy that passes its check, and of no other")
+TEST_CASE("retry_loop: make accepts valid policies only")
 {
     CHECK(*make<retry_loop>(three, at(5s)) == retry_loop(three, at(5s)));
     CHECK(make<retry_loop>(call_policy{.time_limit = {}}, at(0s)).error().field ==
@@ -228,7 +228,7 @@ TEST_CASE("attempts: made of a policy that passes its check, and of no other")
     CHECK(*make<retry_loop>(three, at(5s), tokens) == retry_loop(three, at(5s), tokens));
 }
 
-TEST_CASE("attempts: the loop of the head comment")
+TEST_CASE("retry_loop: the loop of the head comment makes five calls and four pauses")
 {
     steady_time now = at(0s);
     std::uint32_t calls = 0, waits = 0;
@@ -258,7 +258,7 @@ TEST_CASE("attempts: the loop of the head comment")
     CHECK(now == at(750ms));  // half of 100, 200, 400 and 800 ms
 }
 
-TEST_CASE("attempts: a copy goes its own way")
+TEST_CASE("retry_loop: copies are independent")
 {
     retry_loop a(three, at(0s));
     retry_loop b = a;
@@ -271,7 +271,7 @@ TEST_CASE("attempts: a copy goes its own way")
     CHECK(a.policy() == three);
 }
 
-TEST_CASE("attempts: retries are taken from a budget, and none is left where it is empty")
+TEST_CASE("retry_loop: retries take tokens from a budget, and an empty budget ends the loop")
 {
     retry_token_bucket tokens{{.tokens = 3, .successes = 1}};
     retry_loop a(three, at(0s), tokens), b(three, at(0s), tokens);

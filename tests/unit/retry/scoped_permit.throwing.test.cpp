@@ -45,7 +45,7 @@ struct clock_at {
 using small_permit = scoped_permit<small_breaker, clock_at>;
 static_assert(!std::is_copy_constructible_v<small_permit> && std::is_move_constructible_v<small_permit>);
 
-TEST_CASE("scoped_permit: a probe that throws shuts the circuit breaker at once")
+TEST_CASE("scoped_permit: a probe that throws opens the circuit breaker at once")
 {
     small_breaker v = probing();
     CHECK(v.state(s(5)) == circuit_breaker::circuit_state::half_open);
@@ -61,8 +61,7 @@ TEST_CASE("scoped_permit: a probe that throws shuts the circuit breaker at once"
 }
 
 // For comparison: the same with a bare permit.
-TEST_CASE(
-    "scoped_permit: a bare permit that is lost keeps the circuit breaker probing until its timeout")
+TEST_CASE("scoped_permit: a lost bare permit keeps the circuit breaker half open until its timeout")
 {
     small_breaker v = probing();
     CHECK(v.try_acquire(s(5)));
@@ -71,7 +70,7 @@ TEST_CASE(
     CHECK(v.state(s(65)) == circuit_breaker::circuit_state::open);
 }
 
-TEST_CASE("scoped_permit: a permit that is dropped counts as failed, a reported one as reported")
+TEST_CASE("scoped_permit: a dropped permit counts as failed, a recorded one as recorded")
 {
     for (const bool reports : {true, false}) {
         small_breaker v({.failure_ratio = 0.5, .minimum_throughput = 3});
@@ -85,7 +84,7 @@ TEST_CASE("scoped_permit: a permit that is dropped counts as failed, a reported 
     }
 }
 
-TEST_CASE("scoped_permit: reports once, and only where it has a permit")
+TEST_CASE("scoped_permit: records one result, and none without a permit")
 {
     small_breaker v = probing();
     scoped_permit none(v, clock_at{1});
@@ -102,7 +101,7 @@ TEST_CASE("scoped_permit: reports once, and only where it has a permit")
     CHECK(before.state(s(5)) == circuit_breaker::circuit_state::half_open);
 }
 
-TEST_CASE("scoped_permit: a callback takes it along, and what is dropped with it is reported once")
+TEST_CASE("scoped_permit: a moved permit is recorded when its new owner is destroyed")
 {
     small_breaker v = probing();
     std::optional<small_permit> later;
@@ -118,7 +117,7 @@ TEST_CASE("scoped_permit: a callback takes it along, and what is dropped with it
     CHECK(v.next_change(s(5)) == s(15));
 }
 
-TEST_CASE("scoped_permit: one that is dropped after its timeout changes nothing")
+TEST_CASE("scoped_permit: a permit dropped after its timeout changes nothing")
 {
     small_breaker v = probing();
     {

@@ -56,7 +56,7 @@ static_assert([] {  // none never runs out
     return !none && none.spend(at(0)) && none.spend(at(0)) && none == shared_budget();
 }());
 
-TEST_CASE("shared_budget: all who refer to it take from it, copies too")
+TEST_CASE("shared_budget: all references and their copies take from one token bucket")
 {
     retry_token_bucket tokens{{.tokens = 3, .successes = 1}};
     shared_budget a = tokens;
@@ -80,7 +80,7 @@ TEST_CASE("shared_budget: all who refer to it take from it, copies too")
     CHECK(others.left() == 2);
 }
 
-TEST_CASE("shared_budget: or from something of the caller's own")
+TEST_CASE("shared_budget: takes from a token source of the caller")
 {
     guarded g;
     const shared_budget a = g;
@@ -93,7 +93,7 @@ TEST_CASE("shared_budget: or from something of the caller's own")
     CHECK(g.tokens.left() == 0);
 }
 
-TEST_CASE("shared_budget: time passes for all of them")
+TEST_CASE("shared_budget: refills once for all references")
 {
     retry_token_bucket tokens{{.tokens = 1, .successes = 9, .refill = duration::seconds(10)}};
     const shared_budget a = tokens, b = tokens;
