@@ -149,7 +149,7 @@ TEST_CASE(
                                     1, settle_batches::settle_kind::abandon));
 }
 
-TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle before the lock expires")
+TEST_CASE("settle_batches: an item whose call fails within to_settle of its lock's end is lost")
 {
     settle_batches m({.to_settle = duration::seconds(2), .tries = 9, .pauses = one_second});
     m.on(decided{settle_batches::settle_kind::complete, duration::seconds(10)}, at(0));

@@ -40,8 +40,7 @@ policy to_zero()
 
 }  // namespace
 
-TEST_CASE(
-    "activation: the first instance is started by its own rule, which is strict as it is written")
+TEST_CASE("activation: its own rule starts the first instance, with a strict comparison")
 {
     const policy p = to_zero();
     decision d = decide(p, readings{level("work", 5)}, {}, 0, at(0));
@@ -56,7 +55,7 @@ TEST_CASE(
     CHECK(d.reasons.back().part == role::activation);
 }
 
-TEST_CASE("activation: a target says how many come at once")
+TEST_CASE("activation: a target decides how many instances start at once")
 {
     policy p = to_zero();
     p.targets = {{.of = sc::mean("work"), .each = 100}};
@@ -66,7 +65,8 @@ TEST_CASE("activation: a target says how many come at once")
     CHECK(decide(p, readings{level("work", 1e9)}, {}, 0, at(0)).to == 10);
 }
 
-TEST_CASE("activation: it waits for no cooldown, no rate and no stabilisation, but for a command")
+TEST_CASE(
+    "activation: it ignores cooldown, rate and stabilisation, and waits for a pending command")
 {
     policy p = to_zero();
     p.cooldown = {seconds(600), seconds(600), true};
@@ -82,7 +82,7 @@ TEST_CASE("activation: it waits for no cooldown, no rate and no stabilisation, b
     CHECK(decide(p, readings{level("work", 6)}, s, 0, at(1)).why == reason::pending);
 }
 
-TEST_CASE("activation: a direction that is never gone is not gone from zero, either")
+TEST_CASE("activation: a disabled direction up starts no first instance")
 {
     policy p = to_zero();
     p.allow.up = false;
@@ -91,7 +91,7 @@ TEST_CASE("activation: a direction that is never gone is not gone from zero, eit
     CHECK(d.why == reason::disabled);
 }
 
-TEST_CASE("activation: the last instance goes when none was needed for the whole time")
+TEST_CASE("activation: the last instance is removed after zero_after without a need")
 {
     loop l{to_zero(), 1};
     CHECK(l.step({level("work", 7)}, at(0)).verdict == verdict::held);
@@ -111,7 +111,7 @@ TEST_CASE("activation: the last instance goes when none was needed for the whole
     CHECK(l.step({level("work", 6)}, at(602)).to == 1);
 }
 
-TEST_CASE("activation: nobody knowing whether it is needed begins the time again")
+TEST_CASE("activation: an unknown activation rule restarts zero_after")
 {
     loop l{to_zero(), 1};
     l.step({level("work", 0)}, at(0));
@@ -121,7 +121,7 @@ TEST_CASE("activation: nobody knowing whether it is needed begins the time again
     CHECK(l.step({level("work", 0)}, at(600)).to == 0);
 }
 
-TEST_CASE("activation: the time begins with the first decision, not long ago")
+TEST_CASE("activation: zero_after starts with the first decision of a state")
 {
     loop l{to_zero(), 1};
     CHECK(l.step({level("work", 0)}, at(0)).to == 1);
@@ -129,7 +129,7 @@ TEST_CASE("activation: the time begins with the first decision, not long ago")
     CHECK(l.step({level("work", 0)}, at(300)).to == 0);
 }
 
-TEST_CASE("activation: what was needed last was needed through a pause of the decisions")
+TEST_CASE("activation: after a gap without decisions, zero_after starts with the next decision")
 {
     loop l{to_zero(), 5};
     CHECK(l.step({level("work", 50)}, at(0)).to == 5);
@@ -139,7 +139,7 @@ TEST_CASE("activation: what was needed last was needed through a pause of the de
     CHECK(l.step({level("work", 0)}, at(3'900)).to == 0);
 }
 
-TEST_CASE("activation: fewer go one by one, and where none is needed all of them at once")
+TEST_CASE("activation: the rule down removes one at a time, activation all remaining at once")
 {
     loop l{to_zero(), 5};
     CHECK(l.step({level("work", 6)}, at(0)).to == 4);
@@ -154,8 +154,7 @@ TEST_CASE("activation: fewer go one by one, and where none is needed all of them
     CHECK(d.to == 0);
 }
 
-TEST_CASE(
-    "activation: the last instances wait for zero_after, and for neither stabilisation nor rates")
+TEST_CASE("activation: the last instances wait for zero_after, not for stabilisation or rates")
 {
     const readings none{level("work", 0)};
     for (const std::uint64_t instances : {1U, 2U, 10U}) {
@@ -174,9 +173,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "activation: the last instance waits for a command, a failure, warm-up and cooldown as any "
-    "other")
+TEST_CASE("activation: pending commands, failures, warm-up and cooldown hold the last instance")
 {
     const readings none{level("work", 0)};
     policy p = to_zero();
@@ -199,7 +196,7 @@ TEST_CASE(
     CHECK(decide(p, none, {}, 1, at(0)).why == reason::disabled);
 }
 
-TEST_CASE("activation: one of two that the rules alone take away is stabilised and limited")
+TEST_CASE("activation: an instance that only the rule down removes is stabilised and rate-limited")
 {
     policy p = to_zero();
     p.stabilise.down = seconds(60);
@@ -230,27 +227,27 @@ TEST_CASE("activation: a target on a metric that activation does not compare kee
         CHECK(d.needed);
         CHECK(d.to == 3);
     }
-    SUBCASE("the time begins when it needs none")
+    SUBCASE("zero_after starts when the target needs none")
     {
         CHECK(l.step(cpu_is(0), at(915)).to == 1);
         CHECK(l.step(cpu_is(0), at(1'214)).to == 1);
         CHECK(l.step(cpu_is(0), at(1'215)).to == 0);
     }
-    SUBCASE("begins again while it is unknown")
+    SUBCASE("zero_after restarts while the target is unknown")
     {
         l.step(cpu_is(0), at(915));
         CHECK(l.step({level("queue", 0)}, at(1'200)).why == reason::unknown);
         CHECK(l.step(cpu_is(0), at(1'215)).to == 1);
         CHECK(l.step(cpu_is(0), at(1'515)).to == 0);
     }
-    SUBCASE("a metric in activation: that decides")
+    SUBCASE("activation decides for a metric that it compares")
     {
         l.policy.activation = sc::any_of(sc::last("queue") > 0, !(sc::last("cpu") <= 5));
         l.step(cpu_is(5), at(915));
         CHECK_FALSE(l.step(cpu_is(5), at(930)).needed);
         CHECK(l.step(cpu_is(5), at(1'215)).to == 0);
     }
-    SUBCASE("it starts no first instance")
+    SUBCASE("the target starts no first instance")
     {
         const decision d = decide(p, readings{level("queue", 0), level("cpu", 60)}, {}, 0, at(0));
         CHECK(d.verdict == verdict::steady);
@@ -258,7 +255,7 @@ TEST_CASE("activation: a target on a metric that activation does not compare kee
     }
 }
 
-TEST_CASE("activation: and so does a rule down that does not hold, or is unknown")
+TEST_CASE("activation: a rule down that does not hold or is unknown keeps the instances")
 {
     policy p = to_zero();
     p.down = sc::all_of(sc::mean("work") < 10, sc::mean("mails") < 10);
@@ -271,7 +268,8 @@ TEST_CASE("activation: and so does a rule down that does not hold, or is unknown
     CHECK(to({level("work", 0), level("mails", 500)}) == 0);
 }
 
-TEST_CASE("activation: where one at least has to be there, none goes and nothing else is said")
+TEST_CASE(
+    "activation: with a lowest number of one, the last instance is kept, with bounds as the reason")
 {
     policy p = to_zero();
     p.instances = {1, 10};
@@ -283,7 +281,7 @@ TEST_CASE("activation: where one at least has to be there, none goes and nothing
     CHECK(decide(p, {}, {}, 0, at(0)).to == 1);
 }
 
-TEST_CASE("activation: up is asked for what is above the first, as ever")
+TEST_CASE("activation: the rule up decides above the first instance")
 {
     const policy p = to_zero();
     CHECK(decide(p, readings{level("work", 101)}, {}, 1, at(0)).to == 2);

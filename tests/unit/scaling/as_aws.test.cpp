@@ -40,7 +40,8 @@ policy steps()
 }  // namespace
 
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-using-sqs-queue.html
-TEST_CASE("as AWS: 1500 messages, a tenth of a second each, ten seconds to wait: 15 instances")
+TEST_CASE(
+    "as AWS: 1500 messages of 0.1 s each, with an acceptable latency of 10 s, need 15 instances")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     const double acceptable = 10 / 0.1;
@@ -51,7 +52,7 @@ TEST_CASE("as AWS: 1500 messages, a tenth of a second each, ten seconds to wait:
 }
 
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-scaling-simple-step.html
-TEST_CASE("as AWS: steps of ten and of thirty percent")
+TEST_CASE("as AWS: steps of ten and thirty percent")
 {
     CHECK_FALSE(sc::validate(steps()));
     loop l{steps(), 10};
@@ -77,7 +78,7 @@ TEST_CASE("as AWS: instances that warm up are not counted twice")
 }
 
 // The same page, on adjustment types.
-TEST_CASE("as AWS: 12.7 are 12, 0.67 is 1, -0.58 is -1, -6.67 are -6")
+TEST_CASE("as AWS: a step of 12.7 is 12, of 0.67 is 1, of -0.58 is -1, of -6.67 is -6")
 {
     policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100},
              .stabilise = {}};
@@ -95,7 +96,7 @@ TEST_CASE("as AWS: 12.7 are 12, 0.67 is 1, -0.58 is -1, -6.67 are -6")
 }
 
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-scaling-target-tracking.html
-TEST_CASE("as AWS: out if any target needs it, in only if all are known to need fewer")
+TEST_CASE("as AWS: any target scales out; all known targets must allow scaling in")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 50},
@@ -112,7 +113,7 @@ TEST_CASE("as AWS: out if any target needs it, in only if all are known to need 
 }
 
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
-TEST_CASE("as AWS: missing data is missing, breaching or not breaching")
+TEST_CASE("as AWS: missing data is unknown, breaching or not breaching")
 {
     const policy p = steps();
     CHECK(decide(p, {}, {}, 10, at(0)).why == reason::unknown);

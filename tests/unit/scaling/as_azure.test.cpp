@@ -38,7 +38,7 @@ policy four_rules()
 
 }  // namespace
 
-TEST_CASE("as Azure: out where any rule says so, in where all do")
+TEST_CASE("as Azure: any rule scales out, all rules together scale in")
 {
     const policy p = four_rules();
     CHECK_FALSE(sc::validate(p));
@@ -52,7 +52,7 @@ TEST_CASE("as Azure: out where any rule says so, in where all do")
     CHECK(of(29, 49) == verdict::down);
 }
 
-TEST_CASE("as Azure: 60 % on three are 90 % on two, so none goes; with 50 % one does")
+TEST_CASE("as Azure: 60 % on three would be 90 % on two, so three stay; with 50 % one is removed")
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
     const policy p{.up = cpu >= 80, .down = cpu <= 60, .instances = {1, 10}, .stabilise = {}};
@@ -73,7 +73,9 @@ TEST_CASE("as Azure: two instances at 60 % stay two")
     CHECK(decide(p, readings{level("cpu", 60)}, {}, 2, at(0)).why == reason::flapping);
 }
 
-TEST_CASE("as Azure: one threshold both ways is found before, and still does not flap")
+TEST_CASE(
+    "as Azure: validate refuses one threshold for both directions, and decide does not flap with "
+    "it")
 {
     const auto threads = sc::averaged(sc::mean("threads"));
     const policy p{.up = threads >= 600, .down = threads <= 600, .instances = {1, 10},
@@ -87,7 +89,7 @@ TEST_CASE("as Azure: one threshold both ways is found before, and still does not
     CHECK(d.reasons.back().value == doctest::Approx(862.5));
 }
 
-TEST_CASE("as Azure: four to two would flap, and three do not")
+TEST_CASE("as Azure: four to two would flap, so three stay")
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
     policy p{.up = cpu > 80, .down = cpu < 50, .instances = {1, 10}, .stabilise = {}};
@@ -98,7 +100,7 @@ TEST_CASE("as Azure: four to two would flap, and three do not")
     CHECK(d.why == reason::flapping);
 }
 
-TEST_CASE("as Azure: a queue is counted by instance")
+TEST_CASE("as Azure: a queue threshold per instance")
 {
     const auto queue = sc::mean("messages");
     const policy p{.up = queue >= sc::per_instance(50), .down = queue <= sc::per_instance(10),
@@ -116,7 +118,7 @@ TEST_CASE("as Azure: a queue is counted by instance")
     CHECK(of(30, 3) == 2);
 }
 
-TEST_CASE("as Azure: of several rules out the highest capacity")
+TEST_CASE("as Azure: of several rules that scale out, the highest capacity counts")
 {
     policy p{.down = {}, .instances = {1, 100}, .stabilise = {}};
     p.bands.up = {{sc::mean("a") > 1, {.count = 3}}, {sc::mean("b") > 1, {.count = 5}}};
@@ -127,7 +129,7 @@ TEST_CASE("as Azure: of several rules out the highest capacity")
     CHECK(decide(p, readings{level("a", 2), level("b", 2)}, {}, 40, at(0)).to == 46);
 }
 
-TEST_CASE("as Azure: of several rules in as little as possible")
+TEST_CASE("as Azure: of several limits that scale in, the smallest change counts")
 {
     // Half of them or three: from ten, five or seven, and seven it is. Here that is two limits.
     policy p{.down = sc::all_of(sc::mean("a") < 1, sc::mean("b") < 1), .instances = {1, 100},
@@ -139,7 +141,7 @@ TEST_CASE("as Azure: of several rules in as little as possible")
     CHECK(decide(p, readings{level("a", 0), level("b", 1)}, {}, 10, at(0)).to == 10);
 }
 
-TEST_CASE("as Azure: a cooldown holds both directions")
+TEST_CASE("as Azure: a shared cooldown holds both directions")
 {
     policy p = four_rules();
     p.cooldown = {seconds(300), seconds(300), true};
@@ -150,7 +152,7 @@ TEST_CASE("as Azure: a cooldown holds both directions")
     CHECK(l.step({level("cpu", 20), level("memory", 20)}, at(599)).why == reason::cooldown);
 }
 
-TEST_CASE("as Azure: without metrics the default, and never fewer")
+TEST_CASE("as Azure: without metrics the default is a lower limit")
 {
     policy p = four_rules();
     p.if_unknown = 4;
@@ -160,7 +162,7 @@ TEST_CASE("as Azure: without metrics the default, and never fewer")
     CHECK(decide(p, {}, {}, 9, at(0)).why == reason::unknown);
 }
 
-TEST_CASE("as Azure: what someone set by hand is brought back within the bounds")
+TEST_CASE("as Azure: a manually set number is brought within the bounds")
 {
     policy p = four_rules();
     p.instances = {3, 6};

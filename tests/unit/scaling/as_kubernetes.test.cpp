@@ -43,7 +43,7 @@ std::uint64_t to(double cpu, std::uint64_t from)
 
 }  // namespace
 
-TEST_CASE("as Kubernetes: twice the value doubles, half of it halves")
+TEST_CASE("as Kubernetes: twice the target value doubles the instances, half of it halves them")
 {
     CHECK_FALSE(sc::validate(pods()));
     for (const std::uint64_t n : {1U, 2U, 3U, 10U, 250U}) CHECK(to(200, n) == 2 * n);
@@ -52,7 +52,7 @@ TEST_CASE("as Kubernetes: twice the value doubles, half of it halves")
     CHECK(to(130, 3) == 4);  // ceil(3.9)
 }
 
-TEST_CASE("as Kubernetes: nothing within a tenth of the target")
+TEST_CASE("as Kubernetes: a value within a tenth of the target changes nothing")
 {
     CHECK(to(109, 50) == 50);
     CHECK(to(91, 50) == 50);
@@ -60,7 +60,7 @@ TEST_CASE("as Kubernetes: nothing within a tenth of the target")
     CHECK(to(88, 50) == 44);
 }
 
-TEST_CASE("as Kubernetes: of several metrics the one that needs most")
+TEST_CASE("as Kubernetes: the metric that needs the most instances decides")
 {
     policy p = pods();
     p.targets.push_back({.of = sc::mean("requests"), .each = 10});
@@ -74,7 +74,7 @@ TEST_CASE("as Kubernetes: of several metrics the one that needs most")
     CHECK(of(50, 70, 60) == 7);
 }
 
-TEST_CASE("as Kubernetes: one metric that cannot be had stops fewer, and not more")
+TEST_CASE("as Kubernetes: a missing metric blocks a change down, and no change up")
 {
     policy p = pods();
     p.targets.push_back({.of = sc::mean("requests"), .each = 10});
@@ -84,7 +84,7 @@ TEST_CASE("as Kubernetes: one metric that cannot be had stops fewer, and not mor
     CHECK(decide(p, readings{level("cpu", 200)}, {}, 10, at(0)).to == 20);
 }
 
-TEST_CASE("as Kubernetes: five minutes of stabilisation keep the highest that was recommended")
+TEST_CASE("as Kubernetes: five minutes of stabilisation keep the highest recommendation")
 {
     policy p = pods();
     p.targets[0] = {.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}};
@@ -101,7 +101,7 @@ TEST_CASE("as Kubernetes: five minutes of stabilisation keep the highest that wa
     CHECK(l.step({level("work", 4)}, at(420)).to == 4);
 }
 
-TEST_CASE("as Kubernetes: but it does not raise while fewer are recommended")
+TEST_CASE("as Kubernetes: stabilisation does not raise the instances while fewer are recommended")
 {
     // The behaviour there (kubernetes/kubernetes #96671, #98174).
     policy p = pods();
@@ -113,7 +113,7 @@ TEST_CASE("as Kubernetes: but it does not raise while fewer are recommended")
     CHECK(l.step({level("work", 2)}, at(15)).to == 4);
 }
 
-TEST_CASE("as Kubernetes: four pods or a tenth a minute, whichever is more")
+TEST_CASE("as Kubernetes: a rate of four pods or a tenth per minute allows the greater of both")
 {
     policy p = pods();
     p.targets[0] = {.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}};
@@ -129,7 +129,7 @@ TEST_CASE("as Kubernetes: four pods or a tenth a minute, whichever is more")
     }
 }
 
-TEST_CASE("as Kubernetes: ten pods a minute, and the lesser of two limits")
+TEST_CASE("as Kubernetes: ten pods per minute, and the smaller of two limits")
 {
     policy p = pods();
     p.targets[0] = {.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}};
@@ -146,7 +146,7 @@ TEST_CASE("as Kubernetes: ten pods a minute, and the lesser of two limits")
     CHECK(m.step({level("work", 1)}, at(0)).to == 18);
 }
 
-TEST_CASE("as Kubernetes: up by a hundred percent or four pods in fifteen seconds")
+TEST_CASE("as Kubernetes: up by a hundred percent or four pods per 15 s")
 {
     policy p = pods();
     p.targets[0] = {.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}};
@@ -159,7 +159,7 @@ TEST_CASE("as Kubernetes: up by a hundred percent or four pods in fifteen second
     }
 }
 
-TEST_CASE("as Kubernetes: scaling down disabled")
+TEST_CASE("as Kubernetes: disabled scaling down keeps the instances")
 {
     policy p = pods();
     p.allow.down = false;
@@ -167,7 +167,7 @@ TEST_CASE("as Kubernetes: scaling down disabled")
     CHECK(decide(p, readings{level("cpu", 200)}, {}, 10, at(0)).to == 20);
 }
 
-TEST_CASE("as Kubernetes: the lesser of two limits up is not zero")
+TEST_CASE("as Kubernetes: the smaller of two limits up is not zero")
 {
     // A bug there: a minimum that began with 0 never let anything start.
     policy p = pods();

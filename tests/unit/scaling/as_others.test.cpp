@@ -76,7 +76,7 @@ policy two_windows()
 
 }  // namespace
 
-TEST_CASE("as KEDA: active with more messages than the threshold, not with as many")
+TEST_CASE("as KEDA: active above the activation threshold, not at it")
 {
     CHECK_FALSE(sc::validate(service_bus()));
     policy p = service_bus();
@@ -89,7 +89,7 @@ TEST_CASE("as KEDA: active with more messages than the threshold, not with as ma
 }
 
 // https://keda.sh/docs/2.15/concepts/scaling-deployments/
-TEST_CASE("as KEDA: activation comes first: 40 messages, 10 each, active above 50, are none")
+TEST_CASE("as KEDA: activation comes first: 40 messages with activation above 50 need no instance")
 {
     policy p = service_bus();
     p.targets[0].each = 10;
@@ -101,7 +101,7 @@ TEST_CASE("as KEDA: activation comes first: 40 messages, 10 each, active above 5
     CHECK(l.step({level("messages", 40)}, at(300)).to == 0);
 }
 
-TEST_CASE("as KEDA: the cooldown is for the last ones only")
+TEST_CASE("as KEDA: only the change to zero waits for the cooldown")
 {
     loop l{service_bus(), 10};
     CHECK(l.step({level("messages", 50)}, at(0)).to == 10);
@@ -114,7 +114,7 @@ TEST_CASE("as KEDA: the cooldown is for the last ones only")
 
 // "The period to wait after the last trigger reported active before scaling the resource back to
 // 0": KEDA writes the 0 itself, and the autoscaler's behaviour is for 1 to n.
-TEST_CASE("as KEDA: with its defaults none is left 300 s after the last active poll, and one interval")
+TEST_CASE("as KEDA: its defaults reach zero 300 s after the last active poll, plus one interval")
 {
     CHECK_FALSE(sc::validate(keda_defaults()));
     for (const std::uint64_t instances : {1U, 2U, 10U, 100U}) {
@@ -131,7 +131,8 @@ TEST_CASE("as KEDA: with its defaults none is left 300 s after the last active p
     CHECK(seconds_to_zero(at_once, 10, 15) == 15);
 }
 
-TEST_CASE("as KEDA: from ten to one it is stabilised, and the 0 comes from anywhere")
+TEST_CASE(
+    "as KEDA: a change from ten to one is stabilised, and inactivity restarts after each message")
 {
     loop l{keda_defaults(), 10};
     for (std::int64_t t = 0; t <= 60; t += 15) l.step({level("messages", 50)}, at(t));
@@ -153,7 +154,7 @@ TEST_CASE("as KEDA: from ten to one it is stabilised, and the 0 comes from anywh
     CHECK(l.step({level("messages", 0)}, at(975)).to == 0);
 }
 
-TEST_CASE("as KEDA: five messages each, several queues as one or the greatest")
+TEST_CASE("as KEDA: five messages per instance, and the greatest of several queues")
 {
     policy p = service_bus();
     CHECK(decide(p, readings{level("messages", 100)}, {}, 1, at(0)).to == 20);
@@ -164,7 +165,7 @@ TEST_CASE("as KEDA: five messages each, several queues as one or the greatest")
     CHECK(decide(p, readings{level("messages", 0), level("others", 1)}, {}, 0, at(0)).to == 1);
 }
 
-TEST_CASE("as KEDA: where a metric fails, as many as the fallback says")
+TEST_CASE("as KEDA: if a metric fails, the fallback is a lower limit")
 {
     policy p = service_bus();
     p.if_unknown = 6;
@@ -176,7 +177,7 @@ TEST_CASE("as KEDA: where a metric fails, as many as the fallback says")
     CHECK(decide(p, readings{broken}, {}, 8, at(0)).to == 8);
 }
 
-TEST_CASE("as Knative: panic adds at once, and none goes until a stable window is over")
+TEST_CASE("as Knative: panic adds instances at once, and none is removed for a stable window")
 {
     CHECK_FALSE(sc::validate(two_windows()));
     loop l{two_windows(), 5};
@@ -194,7 +195,7 @@ TEST_CASE("as Knative: panic adds at once, and none goes until a stable window i
 }
 
 // https://knative.dev/docs/serving/autoscaling/scale-bounds/#scale-down-delay
-TEST_CASE("as Knative: the greatest within the delay before anything goes")
+TEST_CASE("as Knative: the greatest number within the scale-down delay is kept")
 {
     policy p = two_windows();
     p.targets.pop_back();
@@ -207,7 +208,7 @@ TEST_CASE("as Knative: the greatest within the delay before anything goes")
 }
 
 // https://github.com/knative/serving/issues/2705
-TEST_CASE("as Knative: a restart with the saved state lets nothing go, nor does one without it")
+TEST_CASE("as Knative: a restart removes no instance at first, with the saved state or without")
 {
     loop l{two_windows(), 5};
     l.step({level("stable", 50), level("panic", 50)}, at(0));
@@ -229,7 +230,7 @@ TEST_CASE("as Knative: a restart with the saved state lets nothing go, nor does 
 }
 
 // https://cloud.google.com/compute/docs/autoscaler/understanding-autoscaler-decisions
-TEST_CASE("as Google: the size is that of the peak within ten minutes")
+TEST_CASE("as Google: the number is that of the peak within ten minutes")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 60, .tolerance = {0, 0}}};
@@ -243,7 +244,7 @@ TEST_CASE("as Google: the size is that of the peak within ten minutes")
 }
 
 // https://cloud.google.com/compute/docs/autoscaler#scale-in_controls
-TEST_CASE("as Google: at most so many of the peak go within a window")
+TEST_CASE("as Google: scale-in controls limit the removed instances per window")
 {
     policy p{.instances = {1, 200}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
@@ -259,7 +260,7 @@ TEST_CASE("as Google: at most so many of the peak go within a window")
 }
 
 // https://cloud.google.com/compute/docs/autoscaler/managing-autoscalers
-TEST_CASE("as Google: only out, off, and young instances")
+TEST_CASE("as Google: scale-out only mode, off mode, and an initialisation period")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};

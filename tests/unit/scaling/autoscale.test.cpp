@@ -71,7 +71,7 @@ struct simulation {
 
 }  // namespace
 
-TEST_CASE("autoscale: one round at once, and one after each interval")
+TEST_CASE("autoscale: the first round is immediate, further rounds are one interval apart")
 {
     simulation w;
     const sc::policy p = plain();
@@ -86,7 +86,7 @@ TEST_CASE("autoscale: one round at once, and one after each interval")
     CHECK(sc::describe(r) == "autoscale: 4 rounds, 0 up, 0 down");
 }
 
-TEST_CASE("autoscale: a slow round delays the next one, and none is made up for")
+TEST_CASE("autoscale: a slow round delays the next one, and missed rounds are not repeated")
 {
     simulation w;
     const sc::policy p = plain();
@@ -130,7 +130,7 @@ TEST_CASE("autoscale: decisions are executed and confirmed, and each is reported
     CHECK_FALSE(w.state.state.pending);
 }
 
-TEST_CASE("autoscale: a log without repetitions, by a lambda with a state")
+TEST_CASE("autoscale: repeats() lets an observer log each repeated decision once")
 {
     simulation w;
     sc::policy p = plain();
@@ -162,7 +162,7 @@ TEST_CASE("autoscale: only the last decisions are kept")
     CHECK(w.state.metrics[0].samples.size() == 20);  // 5 min of 15 s
 }
 
-TEST_CASE("autoscale: a source that fails adds no sample, and is no stop")
+TEST_CASE("autoscale: a failed source adds no sample, and rounds continue")
 {
     simulation w;
     sc::policy p = plain();
@@ -184,7 +184,7 @@ TEST_CASE("autoscale: a source that fails adds no sample, and is no stop")
     CHECK(w.instances == 6);
 }
 
-TEST_CASE("autoscale: the forms that a source and the number of instances may have")
+TEST_CASE("autoscale: a source and a count may return numbers, optionals and results")
 {
     simulation w;
     const sc::policy p = plain();
@@ -219,7 +219,7 @@ TEST_CASE("autoscale: the forms that a source and the number of instances may ha
     CHECK(r.last_failure.text == "count: down");
 }
 
-TEST_CASE("autoscale: sources in a container, and callables that are constant or are changed")
+TEST_CASE("autoscale: sources may be a container, and callables may be const or mutable")
 {
     simulation w;
     const sc::policy p = plain();
@@ -239,7 +239,7 @@ TEST_CASE("autoscale: sources in a container, and callables that are constant or
     CHECK(one.calls == 1);
 }
 
-TEST_CASE("autoscale: what resize may return")
+TEST_CASE("autoscale: resize may return an outcome, a fault, a result or void")
 {
     const sc::policy p = [] {
         sc::policy q = plain();
@@ -304,7 +304,7 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
     CHECK(r.decisions.back().why == sc::reason::pending);
     CHECK(r.unconfirmed == 1);
     CHECK(sc::describe(r) == "autoscale: 4 rounds, 1 up, 0 down, 3 held, 1 without a result yet");
-    SUBCASE("never confirmed")
+    SUBCASE("not confirmed until the patience ends")
     {
         r = run(1s);
         CHECK(sent.size() == 2);
@@ -312,7 +312,7 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
         CHECK(r.overdue == 1);
         CHECK(r.applied == 0);
     }
-    SUBCASE("reached")
+    SUBCASE("the number is reached")
     {
         w.instances = 3;
         r = run(1s);
@@ -320,7 +320,7 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
         CHECK(r.overdue == 0);
         CHECK(sent.back() == sc::command{2, 3, 4});
     }
-    SUBCASE("reached in the end: none is without a result")
+    SUBCASE("the number is reached before the next round: no command stays without a result")
     {
         const auto slow = [&](const sc::command& c) {
             w.instances = c.to;
@@ -337,7 +337,7 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
         r = autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(), slow, w.env);
         CHECK(r.unconfirmed == 0);
     }
-    SUBCASE("a result that arrived as a message")
+    SUBCASE("the result arrives as a message")
     {
         CHECK(record(w.state.state, sc::result_message{"orders", 1, false, "quota"},
                      w.env.wall_now()) == sc::command_result::applied);
@@ -421,7 +421,7 @@ TEST_CASE("autoscale: while the store fails, a running autoscaler keeps its samp
     CHECK(w.executed == std::vector<sc::command>{{1, 2, 3}});
 }
 
-TEST_CASE("autoscale: after a stop nothing new is started")
+TEST_CASE("autoscale: after a stop request no further call is made")
 {
     struct stopping {
         manual_environment env{waybill::steady_time{}, at(0)};
@@ -476,7 +476,7 @@ TEST_CASE("autoscale: a time limit ends it")
     CHECK(w.env.now() == waybill::steady_time{} + seconds(50));
 }
 
-TEST_CASE("autoscale: a wall clock that stands still, goes back or is far ahead once")
+TEST_CASE("autoscale: a stopped wall clock, one that goes back and one far ahead block nothing")
 {
     struct skewed {
         manual_environment& env;
@@ -499,14 +499,14 @@ TEST_CASE("autoscale: a wall clock that stands still, goes back or is far ahead 
                          env);
     };
     (void)run(5min);
-    SUBCASE("stands still: the samples are bounded")
+    SUBCASE("stopped: the samples are bounded")
     {
         env.stands = true;
         const auto r = run(1h);
         CHECK(r.rounds == 240);
         CHECK(w.state.metrics[0].samples.size() == 20);
     }
-    SUBCASE("goes back: old samples count as new, and then leave")
+    SUBCASE("back: old samples are dated at most now, and expire")
     {
         env.skew = -24h;
         w.orders = 500;
@@ -517,7 +517,7 @@ TEST_CASE("autoscale: a wall clock that stands still, goes back or is far ahead 
         CHECK(w.state.metrics[0].samples.size() == 20);
         CHECK(w.state.metrics[0].samples.front().value == 500);
     }
-    SUBCASE("far ahead once: nothing is blocked afterwards")
+    SUBCASE("far ahead once: later decisions are not blocked")
     {
         env.skew = 365 * 24h;
         (void)run(1min);
@@ -530,7 +530,7 @@ TEST_CASE("autoscale: a wall clock that stands still, goes back or is far ahead 
     }
 }
 
-TEST_CASE("autoscale: policies and sources that are refused, and nothing is called")
+TEST_CASE("autoscale: an invalid policy or source is refused, and no callable is called")
 {
     simulation w;
     const auto refused = [&](const sc::policy& p, bool twice = false) {
@@ -572,7 +572,7 @@ TEST_CASE("autoscale: policies and sources that are refused, and nothing is call
     CHECK(refused(p) == "/window");
 }
 
-TEST_CASE("autoscale: as many points as the window has are enough")
+TEST_CASE("autoscale: min_points may equal the number of samples in the window")
 {
     simulation w;
     sc::policy p = plain();
@@ -583,7 +583,7 @@ TEST_CASE("autoscale: as many points as the window has are enough")
     CHECK(r.rounds == 20);
 }
 
-TEST_CASE("autoscale: metrics without a source leave the state")
+TEST_CASE("autoscale: metrics without a source are removed from the state")
 {
     simulation w;
     const sc::policy p = plain();
@@ -593,7 +593,7 @@ TEST_CASE("autoscale: metrics without a source leave the state")
     CHECK(w.state.metrics[0].metric == "orders");
 }
 
-TEST_CASE("autoscale: a report is added to")
+TEST_CASE("autoscale: a second run adds to the report")
 {
     simulation w;
     const sc::policy p = plain();
@@ -609,7 +609,8 @@ TEST_CASE("autoscale: a report is added to")
     CHECK(report == report);
 }
 
-TEST_CASE("autoscale: several resources in turn, and conditions of the caller's own")
+TEST_CASE(
+    "autoscale: autoscale_once serves several resources in turn, with conditions of the caller")
 {
     struct is_busy {
         sc::tribool operator()(const sc::situation& s, std::vector<sc::evidence>&) const

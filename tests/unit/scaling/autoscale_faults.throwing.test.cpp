@@ -127,7 +127,7 @@ sc::autoscale_report run(simulation& w)
 
 }  // namespace
 
-TEST_CASE("autoscale: a fault or a kill at each call changes the result by some rounds at most")
+TEST_CASE("autoscale: a fault or a kill at any call delays the result by a few rounds at most")
 {
     simulation undisturbed;
     (void)run(undisturbed);
@@ -161,7 +161,7 @@ TEST_CASE("autoscale: a fault or a kill at each call changes the result by some 
     CHECK(disturbed > calls);  // a kill is no failure, except within `resize`
 }
 
-TEST_CASE("autoscale: killed again and again, it reaches the number")
+TEST_CASE("autoscale: repeated kills do not keep it from the wanted number of instances")
 {
     // A round without a command has five calls.
     for (std::uint64_t n = 6; n != 40; ++n) {
@@ -187,7 +187,7 @@ TEST_CASE("autoscale: killed again and again, it reaches the number")
     }
 }
 
-TEST_CASE("autoscale: a resize that throws leaves its command pending, and the report complete")
+TEST_CASE("autoscale: a resize that throws leaves its command pending and the report complete")
 {
     const sc::policy p = rising_and_falling();
     waybill::testing::manual_environment env(waybill::steady_time{}, at(0));
@@ -213,7 +213,7 @@ TEST_CASE("autoscale: a resize that throws leaves its command pending, and the r
     CHECK(again.held == 1);  // its cooldown begins
 }
 
-TEST_CASE("autoscale: an observer and a source that throw lose nothing")
+TEST_CASE("autoscale: an exception of a source or an observer keeps the stored state")
 {
     const sc::policy p = rising_and_falling();
     waybill::testing::manual_environment env(waybill::steady_time{}, at(0));

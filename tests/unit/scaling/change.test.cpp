@@ -36,7 +36,7 @@ static_assert(limit_of({.percent = 7}, 100) == 7);
 static_assert(step_of({.percent = 29}, 100) == 29);
 static_assert(step_of({.percent = 58}, 100) == 58);
 
-TEST_CASE("change: whole shares of up to 1000 instances are neither one short nor one over")
+TEST_CASE("change: whole percentages of up to 1000 instances are exact")
 {
     int wrong = 0;
     for (std::uint64_t n = 1; n <= 1'000; ++n) {
@@ -50,7 +50,7 @@ TEST_CASE("change: whole shares of up to 1000 instances are neither one short no
     CHECK(wrong == 0);
 }
 
-TEST_CASE("change: huge, negative and no numbers come to something")
+TEST_CASE("change: huge, negative and non-finite percentages saturate or count as one")
 {
     constexpr double endless = std::numeric_limits<double>::infinity();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -50,7 +50,7 @@ std::string wrong(F change)
 
 }  // namespace
 
-TEST_CASE("check: a policy that can work")
+TEST_CASE("validate: accepts a valid policy")
 {
     CHECK_FALSE(validate(good()));
     policy p = good();
@@ -66,7 +66,7 @@ TEST_CASE("check: a policy that can work")
     CHECK_FALSE(validate(p));
 }
 
-TEST_CASE("check: rules and their parts")
+TEST_CASE("validate: errors in rules contain the path of the part")
 {
     CHECK(wrong([](policy& p) { p.up = {}; }) == "/up");
     CHECK(wrong([](policy& p) { p.up = sc::mean("") > 1; }) == "/up/mean");
@@ -100,7 +100,7 @@ TEST_CASE("check: rules and their parts")
     CHECK(wrong([](policy& p) { p.up = sc::rule(sc::rule::kind::opposite, {}); }) == "/up/not");
 }
 
-TEST_CASE("check: bands, targets and waking")
+TEST_CASE("validate: errors in bands, targets and activation contain the path")
 {
     CHECK(wrong([](policy& p) { p.bands.up = {{}}; }) == "/bands/up/0/when");
     CHECK(wrong([](policy& p) { p.bands.up = {{sc::mean("a") > 1, {.percent = -1}}}; }) ==
@@ -136,7 +136,7 @@ TEST_CASE("check: bands, targets and waking")
     CHECK(wrong([](policy& p) { p.if_unknown = p.instances.highest + 1; }) == "/if_unknown");
 }
 
-TEST_CASE("check: a table tells the threshold of as few instances as there may be")
+TEST_CASE("validate: a table needs a threshold for the lowest number of instances")
 {
     const auto first = [](std::uint64_t from, std::uint64_t lowest) {
         return wrong([=](policy& p) {
@@ -153,7 +153,7 @@ TEST_CASE("check: a table tells the threshold of as few instances as there may b
     CHECK(first(2, 2) == "nothing");
 }
 
-TEST_CASE("check: the first instance can be asked for where there is none")
+TEST_CASE("validate: activation needs a threshold for zero instances")
 {
     // No instances have no share: this would be unknown, and never wake.
     const auto wakes = [](sc::threshold t, std::uint64_t lowest) {
@@ -170,7 +170,7 @@ TEST_CASE("check: the first instance can be asked for where there is none")
     CHECK(wakes(sc::by_instances({{1, 5}}), 1) == "nothing");
 }
 
-TEST_CASE("check: bounds and ladders")
+TEST_CASE("validate: errors in bounds and ladders contain the path")
 {
     CHECK(wrong([](policy& p) { p.instances = {0, 0}; }) == "/instances/highest");
     CHECK(wrong([](policy& p) { p.instances = {}; }) == "/instances/highest");  // not set
@@ -192,7 +192,7 @@ TEST_CASE("check: bounds and ladders")
     CHECK(ladder({{"S", UINT64_MAX}, {"M", UINT64_MAX}}, {0, 1}) == "/ladder/1/capacity");
 }
 
-TEST_CASE("check: times and shares")
+TEST_CASE("validate: errors in durations and percentages contain the path")
 {
     CHECK(wrong([](policy& p) { p.max_age = seconds(-1); }) == "/max_age");
     CHECK(wrong([](policy& p) { p.cooldown.up = seconds(-1); }) == "/cooldown/up");
@@ -210,7 +210,7 @@ TEST_CASE("check: times and shares")
           "/rate/down/0/most/percent");
 }
 
-TEST_CASE("check: thresholds that are not in order flap, and are found")
+TEST_CASE("validate: overlapping thresholds of up and down are refused")
 {
     const auto pair = [](double more, double fewer) {
         return wrong([=](policy& p) {
@@ -251,7 +251,7 @@ TEST_CASE("check: thresholds that are not in order flap, and are found")
           }) == "/down/above");
 }
 
-TEST_CASE("check: fields that contradict each other")
+TEST_CASE("validate: contradictory fields are refused")
 {
     CHECK(wrong([](policy& p) { p.cooldown = {{}, seconds(1), true}; }) == "/cooldown/shared");
     CHECK(wrong([](policy& p) { p.cooldown = {seconds(1), {}, true}; }) == "nothing");

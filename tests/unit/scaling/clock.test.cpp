@@ -40,7 +40,7 @@ constexpr std::int64_t hour = 3'600;
 
 }  // namespace
 
-TEST_CASE("clock back: a cooldown holds, and not for ever")
+TEST_CASE("clock back: a cooldown holds until its stored end")
 {
     policy p = plain();
     p.cooldown = {seconds(60), seconds(600)};
@@ -55,7 +55,7 @@ TEST_CASE("clock back: a cooldown holds, and not for ever")
     CHECK(decide(p, high, s, 5, at(hour + 60)).verdict == verdict::up);
 }
 
-TEST_CASE("clock back: where there is no cooldown nothing is held")
+TEST_CASE("clock back: without a cooldown no change is held")
 {
     state s;
     s.last_up = s.last_down = s.last_failure = at(hour);
@@ -63,7 +63,7 @@ TEST_CASE("clock back: where there is no cooldown nothing is held")
     CHECK(decide(tests_support::kept(plain()), low, s, 5, at(0)).verdict == verdict::down);
 }
 
-TEST_CASE("clock back: a command is waited for, and one that failed")
+TEST_CASE("clock back: a pending command and a recent failure still hold")
 {
     policy p = plain();
     p.after_failure = seconds(30);
@@ -76,7 +76,7 @@ TEST_CASE("clock back: a command is waited for, and one that failed")
     CHECK(decide(p, high, s, 5, at(0)).verdict == verdict::up);
 }
 
-TEST_CASE("clock back: an answer dated before its command is an answer")
+TEST_CASE("clock back: a result dated before its command is applied")
 {
     policy p = plain();
     p.cooldown.up = seconds(60);
@@ -87,7 +87,7 @@ TEST_CASE("clock back: an answer dated before its command is an answer")
     CHECK(decide(p, high, s, 6, at(60)).verdict == verdict::up);
 }
 
-TEST_CASE("clock back: new instances warm up, and nothing goes")
+TEST_CASE("clock back: new instances warm up, and none is removed")
 {
     policy p = plain();
     p.warm_up = seconds(300);
@@ -98,7 +98,7 @@ TEST_CASE("clock back: new instances warm up, and nothing goes")
     CHECK(decide(p, low, s, 6, at(hour + 300)).verdict == verdict::down);
 }
 
-TEST_CASE("clock back: stabilisation holds, either way")
+TEST_CASE("clock back: stabilisation holds changes in both directions")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
@@ -119,7 +119,7 @@ TEST_CASE("clock back: stabilisation holds, either way")
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(hour + 310)).to == 5);
 }
 
-TEST_CASE("clock far ahead once: nothing is held for a year by it")
+TEST_CASE("clock far ahead once: later decisions are not held for a year")
 {
     const std::int64_t year = 365 * 24 * hour;
     policy p{.up = sc::mean("work") > 100, .down = sc::mean("work") < 10, .instances = {1, 100},
@@ -135,7 +135,7 @@ TEST_CASE("clock far ahead once: nothing is held for a year by it")
     s.on(then);
     SUBCASE("applied") { s.on(sc::applied{1}, at(year)); }
     SUBCASE("failed") { s.on(sc::failed{1}, at(year)); }
-    SUBCASE("without an answer") {}
+    SUBCASE("without a result") {}
     p.after_failure = seconds(60);
     const std::uint64_t n = s.last_up ? 6 : 5;
     CHECK(decide(p, much, s, n, at(0)).verdict != verdict::up);  // as if it were just now
@@ -143,7 +143,7 @@ TEST_CASE("clock far ahead once: nothing is held for a year by it")
     CHECK(s.last_id > 1);  // it is held no more
 }
 
-TEST_CASE("clock far ahead once: an applied command corrects stored times, and a stale one does not")
+TEST_CASE("clock far ahead once: an applied command corrects stored times, a stale one does not")
 {
     const wall_time wrong = at(365 * 24 * hour);
     state s{.last_id = 2,
@@ -158,7 +158,7 @@ TEST_CASE("clock far ahead once: an applied command corrects stored times, and a
     CHECK(s.last_failure == at(hour));  // less than most_ahead after now
 }
 
-TEST_CASE("clock back: what was changed in the future counts for the rate")
+TEST_CASE("clock back: a change dated in the future counts for the rate")
 {
     policy p = plain();
     p.rate.up = {{{.count = 1}, seconds(60)}};
@@ -168,7 +168,7 @@ TEST_CASE("clock back: what was changed in the future counts for the rate")
     CHECK(decide(p, high, s, 5, at(hour + 60)).verdict == verdict::up);
 }
 
-TEST_CASE("clock back: the last instance stays")
+TEST_CASE("clock back: the last instance is kept until zero_after has passed")
 {
     policy p = plain();
     p.instances = {0, 10};
@@ -192,7 +192,7 @@ TEST_CASE("clock back: a sample from the future is not stale")
     CHECK(decide(p, readings{level("load", 200, at(-61))}, {}, 5, at(0)).why == reason::unknown);
 }
 
-TEST_CASE("clock forward: after a long time nothing is held that need not be")
+TEST_CASE("clock forward: after a long gap no old limit holds a change")
 {
     policy p = plain();
     p.cooldown = {seconds(60), seconds(600)};
@@ -208,7 +208,7 @@ TEST_CASE("clock forward: after a long time nothing is held that need not be")
     CHECK(decide(p, low, s, 21, at(1'000 * hour)).verdict == verdict::down);
 }
 
-TEST_CASE("clock: nothing wraps around at the ends of time")
+TEST_CASE("clock: time points at both ends of the range do not overflow")
 {
     policy p = plain();
     p.cooldown = {seconds(60), seconds(600)};
@@ -247,7 +247,7 @@ TEST_CASE("clock: nothing wraps around at the ends of time")
     }
 }
 
-TEST_CASE("clock: durations as long as can be told hold for ever, and no longer")
+TEST_CASE("clock: maximum durations hold for their 292 years")
 {
     policy p = plain();
     p.cooldown = {duration::highest(), duration::highest()};

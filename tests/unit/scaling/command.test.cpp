@@ -61,7 +61,7 @@ static_assert(admit({0, 0, 0}, 0, 0) == admission::duplicate);
 static_assert(admit({UINT64_MAX, 5, 6}, UINT64_MAX - 1, 5) == admission::fresh);
 static_assert(name(admission::moved) == "moved" && name(command_result::stale) == "stale");
 
-TEST_CASE("command: it has a number above all before it, and says from where to where")
+TEST_CASE("command: ids increase by one, and each command contains its old and its new number")
 {
     state s;
     for (std::uint64_t n = 1; n <= 5; ++n) {
@@ -74,7 +74,7 @@ TEST_CASE("command: it has a number above all before it, and says from where to 
     }
 }
 
-TEST_CASE("command: nothing else is ordered until it is answered")
+TEST_CASE("command: a pending command blocks other commands")
 {
     const state s = with_one_out();
     for (const readings& now : {high, low}) {
@@ -87,7 +87,8 @@ TEST_CASE("command: nothing else is ordered until it is answered")
           verdict::steady);
 }
 
-TEST_CASE("command: patience has an end, and then there is a new one")
+TEST_CASE(
+    "command: after the patience ends there is a new command, and results of the old one are stale")
 {
     state s = with_one_out();
     const decision d = decide(tests_support::kept(plain()), high, s, 5, at(60));
@@ -103,14 +104,14 @@ TEST_CASE("command: patience has an end, and then there is a new one")
     CHECK(s.last_up == at(62));
 }
 
-TEST_CASE("command: an answer that comes when patience is over counts as long as nothing newer is")
+TEST_CASE("command: a result after the patience is applied if there is no newer command")
 {
     state s = with_one_out();
     CHECK(s.on(sc::applied{1}, at(1'000)) == command_result::applied);
     CHECK(s.last_up == at(1'000));
 }
 
-TEST_CASE("command: answers that come twice, or to nothing, change nothing")
+TEST_CASE("command: repeated results and results of unknown commands change nothing")
 {
     state s = with_one_out();
     const state out = s;
@@ -129,7 +130,7 @@ TEST_CASE("command: answers that come twice, or to nothing, change nothing")
     CHECK(fresh == state{});
 }
 
-TEST_CASE("command: one that failed is neither a change nor waited for")
+TEST_CASE("command: a failed command is no change, and does not block")
 {
     state s = with_one_out();
     CHECK(s.on(sc::failed{1}, at(5)) == command_result::applied);
@@ -141,7 +142,7 @@ TEST_CASE("command: one that failed is neither a change nor waited for")
     CHECK(decide(tests_support::kept(plain()), high, s, 5, at(6)).command->id == 2);
 }
 
-TEST_CASE("command: where there are as many as it says it has been done, answer or not")
+TEST_CASE("command: reaching its number confirms a command without a result")
 {
     policy p = plain();
     p.cooldown.up = seconds(120);
@@ -161,7 +162,7 @@ TEST_CASE("command: where there are as many as it says it has been done, answer 
     CHECK(s.last_up == at(20));
 }
 
-TEST_CASE("command: it has been done as well where the next one is decided with the same breath")
+TEST_CASE("command: a decision may confirm the last command and contain the next")
 {
     state s = with_one_out();
     const decision d = decide(tests_support::kept(plain()), high, s, 6, at(20));
@@ -180,7 +181,7 @@ TEST_CASE("command: it has been done as well where the next one is decided with 
     CHECK(s.last_up == once.last_up);
 }
 
-TEST_CASE("command: an answer between deciding and storing is not counted twice")
+TEST_CASE("command: a result between decide and on(decision) is not counted twice")
 {
     state s = with_one_out();
     const decision d =
@@ -191,7 +192,7 @@ TEST_CASE("command: an answer between deciding and storing is not counted twice"
     CHECK(s.applied_changes.size() == 1);
 }
 
-TEST_CASE("command: half done is still on its way")
+TEST_CASE("command: a command that is partly done is still pending")
 {
     policy p = plain();
     p.step.up.count = 5;
@@ -203,7 +204,8 @@ TEST_CASE("command: half done is still on its way")
     CHECK(decide(p, high, s, 10, at(11)).arrived);
 }
 
-TEST_CASE("command: with no patience at all each decision orders anew, and old answers are late")
+TEST_CASE(
+    "command: with a patience of zero each decision has a new command, and old results are stale")
 {
     policy p = plain();
     p.patience = {};
@@ -216,7 +218,7 @@ TEST_CASE("command: with no patience at all each decision orders anew, and old a
     CHECK(s.on(sc::applied{1}, at(1)) == command_result::stale);
 }
 
-TEST_CASE("command: a decision that is thrown away has ordered nothing")
+TEST_CASE("command: a decision that is not reported leaves no command")
 {
     state s;
     const decision dry = decide(tests_support::kept(plain()), high, s, 5, at(0));
@@ -225,7 +227,7 @@ TEST_CASE("command: a decision that is thrown away has ordered nothing")
     CHECK(decide(tests_support::kept(plain()), low, s, 5, at(1)).command->id == 1);
 }
 
-TEST_CASE("command: a decision older than the state orders nothing")
+TEST_CASE("command: a decision older than the state leaves no command")
 {
     state s;
     const decision old = decide(tests_support::kept(plain()), high, s, 5, at(0));

@@ -50,7 +50,7 @@ tribool ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t in
 
 }  // namespace
 
-TEST_CASE("condition: comparisons are strict where they are written so")
+TEST_CASE("condition: > and < are strict, >= and <= are not")
 {
     const std::vector<reading> ten{told("orders", statistic::mean, 10)};
     CHECK(ask(sc::mean("orders") > 10, ten) == tribool::no);
@@ -61,7 +61,7 @@ TEST_CASE("condition: comparisons are strict where they are written so")
     CHECK(ask(sc::mean("orders") < 10.001, ten) == tribool::yes);
 }
 
-TEST_CASE("condition: a threshold may depend on the instances")
+TEST_CASE("condition: a threshold may depend on the number of instances")
 {
     const std::vector<reading> now{told("orders", statistic::mean, 350)};
     const rule busy = sc::mean("orders") > sc::per_instance(100);
@@ -70,7 +70,7 @@ TEST_CASE("condition: a threshold may depend on the instances")
     CHECK(ask(busy, now, 0) == tribool::unknown);
 }
 
-TEST_CASE("condition: what is not known is unknown, and says what was lacking")
+TEST_CASE("condition: a missing part makes it unknown, and is in the evidence")
 {
     const auto lacks = [](const rule& r, const std::vector<reading>& metrics) {
         std::vector<evidence> because;
@@ -109,7 +109,7 @@ TEST_CASE("condition: what is not known is unknown, and says what was lacking")
     CHECK(lacks(!r, {nan}) == missing_part::value);  // not even the opposite holds
 }
 
-TEST_CASE("condition: what is missing may be taken for something")
+TEST_CASE("condition: if_missing replaces the unknown result")
 {
     const rule r = sc::mean("orders") > 5;
     CHECK(ask(r.if_missing(sc::when_missing::holds), {}) == tribool::yes);
@@ -118,7 +118,8 @@ TEST_CASE("condition: what is missing may be taken for something")
           tribool::yes);
 }
 
-TEST_CASE("condition: together they are decided by what is known, and every row is there")
+TEST_CASE(
+    "condition: any_of, all_of and at_least_of use the known parts, and add evidence of all parts")
 {
     const std::vector<reading> now{told("orders", statistic::mean, 10)};
     const rule yes = sc::mean("orders") > 5;
@@ -153,7 +154,7 @@ TEST_CASE("condition: together they are decided by what is known, and every row 
     CHECK(!(all == sc::any_of(yes, sc::all_of(unknown, no))));
 }
 
-TEST_CASE("condition: a callable of one's own joins in")
+TEST_CASE("condition: any_of and all_of accept a caller's own callable")
 {
     const auto weekend = [](const situation& s, std::vector<evidence>& because) {
         because.push_back({.metric = "calendar", .holds = tribool::yes, .note = "it is Sunday"});
@@ -173,7 +174,7 @@ TEST_CASE("condition: a callable of one's own joins in")
     CHECK(sc::any_of(weekend)(one, because) == tribool::no);
 }
 
-TEST_CASE("reading: what a window answers, and no more")
+TEST_CASE("reading: contains the statistics that its window has, and no others")
 {
     waybill::sliding_window<waybill::weighted_stats<double>> w{{.span = 10min}};
     const reading empty = sc::read("orders", w.query(at(10)));

@@ -42,7 +42,7 @@ const readings low{level("load", 0)};
 
 }  // namespace
 
-TEST_CASE("cooldown: it counts from when the change was applied, not from when it was ordered")
+TEST_CASE("cooldown: it starts when the change is applied, not when it is decided")
 {
     const policy p = with(60, 600);
     state s;
@@ -58,7 +58,7 @@ TEST_CASE("cooldown: it counts from when the change was applied, not from when i
     CHECK(decide(p, high, s, 6, at(105)).verdict == verdict::up);
 }
 
-TEST_CASE("cooldown: a change down waits for the last one of either kind")
+TEST_CASE("cooldown: a change down waits after the last change of either direction")
 {
     const policy p = with(60, 600);
     state s;
@@ -72,7 +72,7 @@ TEST_CASE("cooldown: a change down waits for the last one of either kind")
     CHECK(decide(p, low, s, 6, at(1'250)).verdict == verdict::down);
 }
 
-TEST_CASE("cooldown: a change up does not wait for one down, unless they share it")
+TEST_CASE("cooldown: a change up waits after a change down only if the cooldown is shared")
 {
     state s;
     s.last_down = at(0);
@@ -83,7 +83,7 @@ TEST_CASE("cooldown: a change up does not wait for one down, unless they share i
     CHECK(decide(tests_support::kept(with(60, 600, true)), high, s, 6, at(60)).verdict == verdict::up);
 }
 
-TEST_CASE("cooldown: steady is steady, whatever was changed")
+TEST_CASE("cooldown: a steady decision is not held")
 {
     state s;
     s.last_up = s.last_down = at(0);
@@ -93,7 +93,7 @@ TEST_CASE("cooldown: steady is steady, whatever was changed")
     CHECK_FALSE(d.until);
 }
 
-TEST_CASE("cooldown: a command that failed or was lost begins none")
+TEST_CASE("cooldown: a failed or lost command starts no cooldown")
 {
     const policy p = with(60, 600);
     state s;
@@ -107,7 +107,7 @@ TEST_CASE("cooldown: a command that failed or was lost begins none")
     CHECK_FALSE(s.last_up);
 }
 
-TEST_CASE("cooldown: none is none")
+TEST_CASE("cooldown: a cooldown of zero holds no change")
 {
     loop l{with(0, 0), 5};
     for (int n = 0; n != 5; ++n) CHECK(l.step(high, at(0)).verdict == verdict::up);
@@ -115,7 +115,7 @@ TEST_CASE("cooldown: none is none")
     CHECK(l.instances == 5);
 }
 
-TEST_CASE("cooldown: within it nothing is changed, whatever comes")
+TEST_CASE("cooldown: all changes are at least the cooldown apart")
 {
     loop l{with(120, 600), 5};
     std::optional<std::int64_t> up, down;
@@ -136,7 +136,7 @@ TEST_CASE("cooldown: within it nothing is changed, whatever comes")
     CHECK(down);
 }
 
-TEST_CASE("cooldown: a huge one does not wrap around")
+TEST_CASE("cooldown: the maximum duration does not overflow")
 {
     policy p = with(0, 0);
     p.cooldown = {waybill::duration::highest(), waybill::duration::highest()};
@@ -146,7 +146,7 @@ TEST_CASE("cooldown: a huge one does not wrap around")
     CHECK(decide(p, low, s, 5, at(1'000'000)).verdict == verdict::held);
 }
 
-TEST_CASE("failure: behind one that failed nothing is ordered for a while")
+TEST_CASE("failure: after a failed command, changes are held for after_failure")
 {
     policy p = with(0, 0);
     p.after_failure = seconds(30);

@@ -49,7 +49,7 @@ void is(const decision& d, verdict v, reason why, std::uint64_t to)
 
 }  // namespace
 
-TEST_CASE("decide: more above one threshold, fewer below another, nothing between and at both")
+TEST_CASE("decide: up above one threshold, down below another, steady between them and at both")
 {
     const policy p = plain();
     is(decide(p, readings{level("load", 101)}, {}, 5, at(0)), verdict::up, reason::nothing, 6);
@@ -60,7 +60,7 @@ TEST_CASE("decide: more above one threshold, fewer below another, nothing betwee
     }
 }
 
-TEST_CASE("decide: the record has the numbers of each rule, in their order")
+TEST_CASE("decide: the reasons contain the values of each rule, in the order of the rules")
 {
     policy p{.up = sc::any_of(sc::mean("a") > sc::per_instance(100), sc::highest("b") > 3),
              .down = sc::all_of(sc::highest("a") < 10, sc::mean("c") < 7),
@@ -94,7 +94,7 @@ TEST_CASE("decide: the record has the numbers of each rule, in their order")
     CHECK(d.now == at(0));
 }
 
-TEST_CASE("decide: up wins over down, and a known up over anything unknown")
+TEST_CASE("decide: up has priority over down, and a known up over unknown rules")
 {
     policy p = plain();
     p.up = sc::mean("a") > 1;
@@ -106,7 +106,7 @@ TEST_CASE("decide: up wins over down, and a known up over anything unknown")
     is(decide(p, readings{level("a", 2)}, {}, 5, at(0)), verdict::up, reason::nothing, 6);
 }
 
-TEST_CASE("decide: the greatest of what asks for more counts")
+TEST_CASE("decide: the greatest increase of all rules counts")
 {
     policy p = plain();
     p.step.up.count = 2;
@@ -124,7 +124,7 @@ TEST_CASE("decide: the greatest of what asks for more counts")
     CHECK(to(500, 1'000) == 20);
 }
 
-TEST_CASE("decide: a band up counts alone, one down only where the rule down holds")
+TEST_CASE("decide: a band up decides alone, a band down only if the rule down holds")
 {
     policy p = plain();
     p.bands.up = {{sc::mean("errors") > 5, {.count = 4}}};
@@ -139,7 +139,7 @@ TEST_CASE("decide: a band up counts alone, one down only where the rule down hol
     is(d(5, 6), verdict::up, reason::nothing, 14);
 }
 
-TEST_CASE("decide: a target lets fewer go only as far as it needs, and only with the rule down")
+TEST_CASE("decide: a target limits a change down, and needs the rule down if there is one")
 {
     policy p = plain();
     p.step.down.count = 5;
@@ -155,7 +155,7 @@ TEST_CASE("decide: a target lets fewer go only as far as it needs, and only with
     CHECK(to(50, 20) == 2);    // without one the target is enough
 }
 
-TEST_CASE("decide: without any rule nothing happens")
+TEST_CASE("decide: a missing rule changes nothing")
 {
     const policy p{.instances = {1, 9}, .stabilise = {}};
     is(decide(p, {}, {}, 5, at(0)), verdict::steady, reason::nothing, 5);
@@ -169,7 +169,7 @@ TEST_CASE("decide: without any rule nothing happens")
        reason::nothing, 4);
 }
 
-TEST_CASE("decide: the bounds hold, and say so")
+TEST_CASE("decide: bounds limit a change, and are its reason")
 {
     policy p = plain();
     p.step = {.up = {.count = 7}, .down = {.count = 7}};
@@ -186,7 +186,7 @@ TEST_CASE("decide: the bounds hold, and say so")
     CHECK(d.desired == 0);
 }
 
-TEST_CASE("decide: what lies outside the bounds is brought within them at once")
+TEST_CASE("decide: a number outside the bounds is brought within them at once")
 {
     policy p = plain();
     p.instances = {3, 10};
@@ -210,7 +210,7 @@ TEST_CASE("decide: what lies outside the bounds is brought within them at once")
     is(decide(p, none, s, 2, at(1)), verdict::held, reason::pending, 2);
 }
 
-TEST_CASE("decide: a direction can be disabled, and the other one goes on")
+TEST_CASE("decide: disabling one direction keeps the other one enabled")
 {
     policy p = plain();
     p.allow.down = false;
@@ -225,7 +225,7 @@ TEST_CASE("decide: a direction can be disabled, and the other one goes on")
     CHECK(d.desired == 4);
 }
 
-TEST_CASE("decide: nothing wraps around at the ends of the numbers")
+TEST_CASE("decide: extreme numbers of instances do not overflow")
 {
     policy p = plain();
     p.instances = {0, UINT64_MAX};
@@ -245,7 +245,7 @@ TEST_CASE("decide: nothing wraps around at the ends of the numbers")
     is(decide(p, high, {}, UINT64_MAX, at(0)), verdict::down, reason::bounds, 1);
 }
 
-TEST_CASE("decide: a policy that cannot work gets a decision all the same")
+TEST_CASE("decide: an invalid policy still gets a bounded decision")
 {
     policy p = plain();
     p.instances = {9, 3};  // then there are nine
@@ -262,7 +262,7 @@ TEST_CASE("decide: a policy that cannot work gets a decision all the same")
     CHECK(decide(p, readings{level("load", 0)}, {}, 5, at(0)).to == 4);
 }
 
-TEST_CASE("decide: the same facts give the same decision, and a dry run leaves no trace")
+TEST_CASE("decide: equal inputs give equal decisions, and unreported decisions change no state")
 {
     policy p = plain();
     p.stabilise.down = tests_support::seconds(60);

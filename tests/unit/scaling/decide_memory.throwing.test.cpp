@@ -64,7 +64,7 @@ std::uint64_t growth(std::size_t rows)
 
 }  // namespace
 
-TEST_CASE("decide memory: for the rows, and for nothing else")
+TEST_CASE("decide memory: decide allocates only for the rows of its reasons")
 {
     const policy p = five_metrics_ten_leaves();
     const readings low = all_at(5), tight = all_at(45), high = all_at(90), none;

@@ -41,7 +41,7 @@ std::uint64_t projections(const decision& d)
 
 }  // namespace
 
-TEST_CASE("flap guard: what would be too much for those that stay keeps the others")
+TEST_CASE("flap guard: a change down that would exceed the rule up is held")
 {
     const policy p = on_load(80, 60);
     // 50 % on two is 100 % on one.
@@ -59,7 +59,7 @@ TEST_CASE("flap guard: what would be too much for those that stay keeps the othe
     CHECK(projections(decide(p, readings{level("cpu", 40)}, {}, 2, at(0))) == 0);
 }
 
-TEST_CASE("flap guard: as many go as do not, where all of them would be too many")
+TEST_CASE("flap guard: a change down is cut to the lowest number that does not exceed the rule up")
 {
     policy p = on_load(80, 60);
     p.step.down.count = 8;
@@ -82,7 +82,7 @@ TEST_CASE("flap guard: as many go as do not, where all of them would be too many
     }
 }
 
-TEST_CASE("flap guard: a metric that is a total changes with its thresholds, not with the load")
+TEST_CASE("flap guard: a total is compared with the thresholds of fewer instances, unscaled")
 {
     const policy p{.up = sc::mean("orders") > sc::per_instance(100),
                    .down = sc::mean("orders") < 250,
@@ -92,7 +92,7 @@ TEST_CASE("flap guard: a metric that is a total changes with its thresholds, not
     CHECK(decide(p, readings{level("orders", 240)}, {}, 4, at(0)).to == 3);
 }
 
-TEST_CASE("flap guard: bands and targets are asked as well")
+TEST_CASE("flap guard: bands and targets are evaluated for fewer instances")
 {
     policy p{.down = sc::mean("idle") > 0, .instances = {1, 20}, .stabilise = {}};
     p.bands.up = {{sc::averaged(sc::mean("cpu")) > 80, {}}};
@@ -105,7 +105,7 @@ TEST_CASE("flap guard: bands and targets are asked as well")
     CHECK(decide(p, readings{level("idle", 1), level("cpu", 44)}, {}, 10, at(0)).to == 9);
 }
 
-TEST_CASE("flap guard: what a rate limit lets go has been asked about, too")
+TEST_CASE("flap guard: a number cut by a rate limit is evaluated as well")
 {
     // Four have a lower limit than three or five, for any reason.
     const auto odd = [](std::uint64_t n) { return n == 4 ? 10.0 : 1'000.0; };
@@ -121,7 +121,7 @@ TEST_CASE("flap guard: what a rate limit lets go has been asked about, too")
     CHECK(d.to <= 8);
 }
 
-TEST_CASE("flap guard: a load that no number can tell holds")
+TEST_CASE("flap guard: a projected load that overflows holds the change")
 {
     policy p = on_load(1e308, 1e307);
     p.step.down.count = 98;
@@ -131,7 +131,7 @@ TEST_CASE("flap guard: a load that no number can tell holds")
     CHECK(decide(p, readings{level("cpu", 1e300)}, {}, UINT64_MAX, at(0)).to > 1);
 }
 
-TEST_CASE("flap guard: the last instance goes whatever the load would be without any")
+TEST_CASE("flap guard: the last instance is removed for any projected load")
 {
     policy p = on_load(80, 60);
     p.instances = {0, 5};
@@ -140,7 +140,7 @@ TEST_CASE("flap guard: the last instance goes whatever the load would be without
     CHECK(decide(p, readings{level("cpu", 0)}, {}, 1, at(0)).to == 0);
 }
 
-TEST_CASE("flap guard: after a change down the rules never say up at once")
+TEST_CASE("flap guard: after a change down the rule up does not hold")
 {
     std::uint64_t seen = 0;
     for (std::uint64_t from = 2; from <= 40; ++from) {

@@ -30,7 +30,7 @@ bool flaps(const rule& up, const rule& down, sc::bounds b = {1, 10})
 
 }  // namespace
 
-TEST_CASE("flapping: thresholds of one metric that overlap")
+TEST_CASE("flapping: overlapping thresholds of one metric are found")
 {
     CHECK(flaps(mean("a") > 100, mean("a") < 101));
     CHECK(flaps(mean("a") > 100, mean("a") < 100));
@@ -44,7 +44,7 @@ TEST_CASE("flapping: thresholds of one metric that overlap")
     CHECK_FALSE(flaps(mean("a") > 100, mean("a") > 200));
 }
 
-TEST_CASE("flapping: any way up against any way down")
+TEST_CASE("flapping: each alternative of up is compared with each alternative of down")
 {
     const rule up = any_of(mean("a") > 100, mean("b") > 50);
     CHECK_FALSE(flaps(up, all_of(mean("a") < 10, mean("b") < 10)));
@@ -59,7 +59,7 @@ TEST_CASE("flapping: any way up against any way down")
                       all_of(mean("a") < 5, mean("b") < 20)));
 }
 
-TEST_CASE("flapping: what does not hold is looked through")
+TEST_CASE("flapping: negated rules are compared with the opposite direction")
 {
     CHECK_FALSE(flaps(mean("a") > 100, !(mean("a") >= 50)));
     CHECK(flaps(mean("a") > 100, !(mean("a") > 150)));
@@ -70,7 +70,7 @@ TEST_CASE("flapping: what does not hold is looked through")
     CHECK(flaps(mean("a") > 100, !at_least_of(2, mean("a") > 150, mean("b") > 5, mean("c") > 5)));
 }
 
-TEST_CASE("flapping: of how many instances is told")
+TEST_CASE("flapping: the result contains a number of instances that flaps")
 {
     const auto c = flapping(mean("a") > sc::per_instance(100), mean("a") < 450, {3, 10});
     REQUIRE(c);
@@ -87,14 +87,14 @@ TEST_CASE("flapping: of how many instances is told")
     CHECK(flapping(mean("a") > 5, mean("a") < sc::per_instance(1), {1, UINT64_MAX}));
 }
 
-TEST_CASE("flapping: a ladder is looked at by what its tiers are worth")
+TEST_CASE("flapping: per_instance uses the capacities of a ladder")
 {
     const std::vector<sc::capacity_tier> ladder{{"S", 10}, {"M", 20}, {"L", 50}};
     CHECK(flapping(mean("a") > sc::per_instance(1), mean("a") < 15, {0, 2}, ladder));
     CHECK_FALSE(flapping(mean("a") > sc::per_instance(1), mean("a") < 15, {1, 2}, ladder));
 }
 
-TEST_CASE("flapping: between the tiers of a ladder there is nothing")
+TEST_CASE("flapping: capacities between the tiers of a ladder are not compared")
 {
     const std::vector<sc::capacity_tier> ladder{{"S", 10}, {"L", 50}};
     const auto table = sc::by_instances({{1, 100}, {20, 5}, {45, 100}});
@@ -103,7 +103,7 @@ TEST_CASE("flapping: between the tiers of a ladder there is nothing")
     CHECK(flapping(mean("a") > table, mean("a") < 20, {0, 2}, more));
 }
 
-TEST_CASE("flapping: nothing flaps with nothing")
+TEST_CASE("flapping: an empty rule does not flap")
 {
     CHECK_FALSE(flaps(rule(), mean("a") < 1));
     CHECK_FALSE(flaps(mean("a") > 1, rule()));
@@ -112,7 +112,7 @@ TEST_CASE("flapping: nothing flaps with nothing")
     CHECK_FALSE(flaps(rule(rule::kind::opposite, {}), mean("a") < 1));
 }
 
-TEST_CASE("flapping: very many ways have an end")
+TEST_CASE("flapping: rules with 155 million alternatives and 200 levels are compared")
 {
     std::vector<rule> many;
     for (int n = 0; n != 30; ++n) {

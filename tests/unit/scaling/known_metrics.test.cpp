@@ -36,7 +36,7 @@ std::string unknown(const P& p, const Names& names)
     return bad ? sc::describe(*bad) : "none";
 }
 
-TEST_CASE("each metric once, in the order of the rows")
+TEST_CASE("metrics_of returns each metric once, in the order of the rules")
 {
     using all = std::vector<std::string_view>;
     const sc::policy p = full();
@@ -46,7 +46,7 @@ TEST_CASE("each metric once, in the order of the rows")
     CHECK(sc::metrics_of(nothing) == all{});
 }
 
-TEST_CASE("what nobody measures is named with its place")
+TEST_CASE("unknown_metric returns the path of a metric that is not in the list")
 {
     const sc::policy p = full();
     std::set<std::string> names{"orders", "age", "more", "mails", "less", "first", "backlog", "x"};
@@ -71,7 +71,7 @@ TEST_CASE("what nobody measures is named with its place")
           "/up/any/0/mean: expected no metric (none exists), found \"orders\"");
 }
 
-TEST_CASE("conditions of one's own are not looked into")
+TEST_CASE("unknown_metric skips the caller's own conditions")
 {
     const auto mine = [](const sc::situation&, std::vector<sc::evidence>&) {
         return sc::tribool::no;

@@ -43,7 +43,7 @@ std::uint64_t to(const policy& p, std::uint64_t from, double dtu)
 
 }  // namespace
 
-TEST_CASE("ladder: names and what they are worth")
+TEST_CASE("ladder: tiers have names and capacities")
 {
     CHECK(sc::tier_named(sizes, "S2") == 2);
     CHECK_FALSE(sc::tier_named(sizes, "s2"));
@@ -62,7 +62,7 @@ TEST_CASE("ladder: names and what they are worth")
     CHECK(sc::tier_for({}, 7) == 7);
 }
 
-TEST_CASE("ladder: a tier at a time, and no farther than it goes")
+TEST_CASE("ladder: steps are one tier, and end at both ends of the ladder")
 {
     const policy p = database();
     CHECK(to(p, 0, 90) == 1);
@@ -76,7 +76,7 @@ TEST_CASE("ladder: a tier at a time, and no farther than it goes")
     CHECK(decide(p, readings{level("dtu", 5)}, {}, 0, at(0)).command == std::nullopt);
 }
 
-TEST_CASE("ladder: the lowest tier is one, and needs no waking")
+TEST_CASE("ladder: the lowest tier is an instance, and needs no activation")
 {
     policy p = database();
     CHECK(decide(p, readings{level("dtu", 90)}, {}, 0, at(0)).verdict == verdict::up);
@@ -86,7 +86,7 @@ TEST_CASE("ladder: the lowest tier is one, and needs no waking")
     CHECK(decide(p, readings{level("dtu", 90)}, s, 0, at(0)).why == reason::cooldown);
 }
 
-TEST_CASE("ladder: the flap guard knows how far apart the tiers are")
+TEST_CASE("ladder: the flap guard uses the capacities of the tiers")
 {
     const policy p = database();
     // 28 % of 50 are 70 % of 20; 28 % of 20 are 56 % of 10; of 125 they are 35 % of 100.
@@ -101,7 +101,7 @@ TEST_CASE("ladder: the flap guard knows how far apart the tiers are")
     CHECK(to(wide, 4, 33) == 3);  // 41.25 of 50 would be too much, and of 100 is not
 }
 
-TEST_CASE("ladder: targets ask for what is worth enough")
+TEST_CASE("ladder: targets choose the lowest tier with enough capacity")
 {
     policy p{.instances = {0, 4}, .stabilise = {}};
     p.ladder = sizes;
@@ -124,7 +124,7 @@ TEST_CASE("ladder: targets ask for what is worth enough")
     CHECK(tier_of(12, 2) == 0);   // 10
 }
 
-TEST_CASE("ladder: a share is of what the tier is worth")
+TEST_CASE("ladder: a percentage is of the capacity of the tier")
 {
     policy p = database();
     p.step.up = {.percent = 100};
@@ -139,7 +139,7 @@ TEST_CASE("ladder: a share is of what the tier is worth")
     CHECK(to(p, 4, 10) == 3);   // one at least
 }
 
-TEST_CASE("ladder: thresholds by instances see what the tier is worth")
+TEST_CASE("ladder: per_instance uses the capacity of the tier")
 {
     policy p = database();
     p.up = sc::mean("sessions") > sc::per_instance(2);
@@ -149,7 +149,7 @@ TEST_CASE("ladder: thresholds by instances see what the tier is worth")
     CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).reasons[0].limit == 40.0);
 }
 
-TEST_CASE("ladder: a tier that is not there is brought back")
+TEST_CASE("ladder: a tier outside the ladder or the bounds is brought within them")
 {
     policy p = database();
     CHECK(to(p, 7, 50) == 4);
@@ -161,7 +161,7 @@ TEST_CASE("ladder: a tier that is not there is brought back")
     CHECK(to(p, 0, 50) == 1);
 }
 
-TEST_CASE("ladder: a share that a rate allows is of capacity, and one tier is always allowed")
+TEST_CASE("ladder: a rate in percent is of capacity, and always allows one tier")
 {
     policy p = database();
     p.targets = {{.of = sc::mean("dtu"), .each = 1}};

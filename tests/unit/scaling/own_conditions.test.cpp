@@ -85,7 +85,7 @@ static_assert(sc::condition<decltype(sc::any_of(sc::rule(), backlog_grows(), &al
 
 }  // namespace
 
-TEST_CASE("own condition: alone it decides, with a row of its own")
+TEST_CASE("own condition: it decides alone, and adds its own evidence")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
     p.stabilise = {};
@@ -99,7 +99,7 @@ TEST_CASE("own condition: alone it decides, with a row of its own")
     CHECK(decide(p, readings{level("in", 0), level("out", 10)}, {}, 3, at(0)).to == 2);
 }
 
-TEST_CASE("own condition: unknown is unknown")
+TEST_CASE("own condition: an unknown result holds the decision")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
     p.stabilise = {};
@@ -109,7 +109,7 @@ TEST_CASE("own condition: unknown is unknown")
     CHECK(d.why == reason::unknown);
 }
 
-TEST_CASE("own condition: it joins any_of and all_of, in any place")
+TEST_CASE("own condition: any_of and all_of accept it in any position")
 {
     const readings grows{level("in", 20), level("out", 10)};
     const readings shrinks{level("in", 0.5), level("out", 10)};
@@ -131,7 +131,7 @@ TEST_CASE("own condition: it joins any_of and all_of, in any place")
     check(sc::any_of(many, many, backlog_grows{5}), sc::all_of(sc::all_of(idle), sc::any_of(few)));
 }
 
-TEST_CASE("own condition: with captures, and with rules as a part of it")
+TEST_CASE("own condition: a lambda with captures may combine rules and conditions")
 {
     double most = 100;
     const auto up = [most](const situation& s, std::vector<evidence>& because) {
@@ -144,7 +144,7 @@ TEST_CASE("own condition: with captures, and with rules as a part of it")
     CHECK(decide(p, readings{level("in", 101), level("out", 102)}, {}, 3, at(0)).to == 3);
 }
 
-TEST_CASE("own condition: the flap guard asks it again with the load of fewer")
+TEST_CASE("own condition: the flap guard evaluates it with the load of fewer instances")
 {
     const auto busy = [](const situation& s, std::vector<evidence>&) {
         return sc::truth_of(60 * s.load > 80);
@@ -156,7 +156,7 @@ TEST_CASE("own condition: the flap guard asks it again with the load of fewer")
     CHECK(decide(p, readings{level("in", 0)}, {}, 5, at(0)).to == 4);
 }
 
-TEST_CASE("own condition: a function is one, too")
+TEST_CASE("own condition: a function pointer is a condition")
 {
     auto p = sc::policy_of(&always, sc::rule());
     p.stabilise = {};
@@ -164,7 +164,7 @@ TEST_CASE("own condition: a function is one, too")
     CHECK(decide(p, {}, {}, 3, at(0)).to == 4);
 }
 
-TEST_CASE("own condition: check leaves it alone, and looks at the rest")
+TEST_CASE("own condition: validate skips it, and checks the rest of the policy")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
     p.stabilise = {};

@@ -34,7 +34,8 @@ evidence asked(const rule& r, const reading& known)
 
 }  // namespace
 
-TEST_CASE("partial: a peak that was pushed out may have been beyond what is left")
+TEST_CASE(
+    "partial: an extreme of a window cut by max_points is unknown if a lost sample could change it")
 {
     waybill::sliding_window<waybill::stats<double>> w{{.span = seconds(1'000), .max_points = 3}};
     w.insert(at(1), 500);
@@ -59,7 +60,7 @@ TEST_CASE("partial: a peak that was pushed out may have been beyond what is left
     CHECK(asked(sc::highest("orders") < 10, known).cut);
 }
 
-TEST_CASE("partial: a window of so many points, whatever their age, lacks none")
+TEST_CASE("partial: a window limited only by max_points is complete")
 {
     waybill::sliding_window<waybill::stats<double>> w{{.max_points = 3}};
     for (std::int64_t t = 1; t <= 9; ++t) w.insert(at(t), 7);
@@ -68,7 +69,7 @@ TEST_CASE("partial: a window of so many points, whatever their age, lacks none")
     CHECK(asked(sc::highest("orders") < 10, known).holds == tribool::yes);
 }
 
-TEST_CASE("partial: the highest of what was sampled is marked as a lower bound")
+TEST_CASE("partial: the highest of weighted samples is marked as a bound")
 {
     waybill::sliding_window<waybill::weighted_stats<double>> w{{.span = seconds(1'000)}};
     w.insert(at(1), 7, 1);
@@ -82,7 +83,7 @@ TEST_CASE("partial: the highest of what was sampled is marked as a lower bound")
         is_only_a_bound(asked(sc::mean("orders") < 10, sc::read("orders", w.query(at(100))))));
 }
 
-TEST_CASE("partial: what does not grow with the load is no average over the instances")
+TEST_CASE("partial: validate refuses averages of statistics that do not grow with the load")
 {
     const auto wrong = [](sc::statistic s) {
         sc::policy p{.up = sc::averaged(sc::of(s, "cpu")) > 70, .instances = {1, 4},

@@ -58,7 +58,7 @@ TEST_CASE("pitfall: an empty window is unknown, not zero")
     CHECK_FALSE(sc::read("orders", w.query(at(0))).value(sc::statistic::mean));
 }
 
-TEST_CASE("pitfall: after being idle the last value does not stand for ever")
+TEST_CASE("pitfall: the last value does not stay valid after an idle time")
 {
     window w{{.span = 10min}};
     for (std::int64_t m = 0; m != 10; ++m) w.insert(at(60 * m), 500.0);
@@ -66,7 +66,7 @@ TEST_CASE("pitfall: after being idle the last value does not stand for ever")
     CHECK(of(w, article(), 3'600).why == reason::unknown);
 }
 
-TEST_CASE("pitfall: five points that are all old are stale")
+TEST_CASE("pitfall: five old points are stale")
 {
     window w{{.span = 10min}};
     for (std::int64_t m = 0; m != 5; ++m) w.insert(at(10 * m), 0.0);
@@ -76,7 +76,7 @@ TEST_CASE("pitfall: five points that are all old are stale")
     CHECK(d.reasons.back().missing == sc::missing_part::fresh_points);
 }
 
-TEST_CASE("pitfall: the same minute delivered five times is one point")
+TEST_CASE("pitfall: five deliveries of the same minute are one point")
 {
     window w{{.span = 10min, .on_equal_time = waybill::window_options::equal_time::replace}};
     for (int n = 0; n != 5; ++n) w.insert(at(0), 0.0);
@@ -84,7 +84,7 @@ TEST_CASE("pitfall: the same minute delivered five times is one point")
     CHECK(of(w, article(), 0).why == reason::unknown);
 }
 
-TEST_CASE("pitfall: what max_points has left of a span adds up to too little, and not to few")
+TEST_CASE("pitfall: a sum of a window cut by max_points is unknown, not too small")
 {
     window w{{.span = 10min, .max_points = 5}};
     for (std::int64_t n = 0; n != 100; ++n) w.insert(at(n), 10.0);
@@ -98,7 +98,7 @@ TEST_CASE("pitfall: what max_points has left of a span adds up to too little, an
     CHECK(of(last_five, p, 100).verdict == verdict::down);
 }
 
-TEST_CASE("pitfall: one sample that stands for many is one point")
+TEST_CASE("pitfall: one sample with a weight of a million is one point")
 {
     weighted w{{.span = 10min}};
     w.insert(at(0), 0.0, 1'000'000U);
@@ -107,7 +107,7 @@ TEST_CASE("pitfall: one sample that stands for many is one point")
     CHECK(decide(tests_support::kept(article()), now, {}, 5, at(0)).why == reason::unknown);
 }
 
-TEST_CASE("pitfall: samples that are no number are no points")
+TEST_CASE("pitfall: non-finite samples are no points")
 {
     window w{{.span = 10min}};
     for (std::int64_t m = 0; m != 10; ++m) {
@@ -117,7 +117,7 @@ TEST_CASE("pitfall: samples that are no number are no points")
     CHECK(of(w, article(), 540).why == reason::unknown);
 }
 
-TEST_CASE("pitfall: a clock that is far ahead does not empty the window for the others")
+TEST_CASE("pitfall: a sample of a clock far ahead does not empty the window")
 {
     window w{{.span = 10min, .ahead = 2min}};
     for (std::int64_t m = 0; m != 10; ++m) w.insert(at(60 * m), 500.0);
@@ -125,7 +125,7 @@ TEST_CASE("pitfall: a clock that is far ahead does not empty the window for the 
     CHECK(of(w, article(), 540).verdict == verdict::up);
 }
 
-TEST_CASE("pitfall: zero, whichever sign it has, and the smallest numbers there are")
+TEST_CASE("pitfall: zeros of either sign and the smallest numbers compare exactly")
 {
     const auto stands = [](double v) {
         return decide(tests_support::kept(article()), readings{level("orders", v, at(0))}, {}, 5, at(0)).verdict;
@@ -147,7 +147,7 @@ TEST_CASE("pitfall: zero, whichever sign it has, and the smallest numbers there 
     CHECK(zero(-5e-324) == verdict::down);
 }
 
-TEST_CASE("pitfall: no instances, and nothing is divided by them")
+TEST_CASE("pitfall: zero instances cause no division by zero")
 {
     policy p = article();
     p.instances = {0, 20};
@@ -166,7 +166,7 @@ TEST_CASE("pitfall: no instances, and nothing is divided by them")
     }
 }
 
-TEST_CASE("pitfall: a share of one instance is one, and one less than the lowest is none")
+TEST_CASE("pitfall: a fraction of an instance is one, and the lowest number limits a step down")
 {
     policy p = article();
     p.step = {.up = {.percent = 10}, .down = {.percent = 300}};
@@ -176,7 +176,7 @@ TEST_CASE("pitfall: a share of one instance is one, and one less than the lowest
     CHECK(decide(p, readings{level("orders", 0, at(0))}, {}, 2, at(0)).to == 2);
 }
 
-TEST_CASE("pitfall: instances times a threshold do not overflow into a small one")
+TEST_CASE("pitfall: instances times a threshold do not overflow into a small number")
 {
     policy p = article();
     p.up = sc::mean("orders") > sc::per_instance(1e300);
@@ -186,7 +186,7 @@ TEST_CASE("pitfall: instances times a threshold do not overflow into a small one
     CHECK(decide(p, now, {}, UINT64_MAX, at(0)).up == sc::tribool::unknown);
 }
 
-TEST_CASE("pitfall: stabilisation does not reverse, and rate limits do not either")
+TEST_CASE("pitfall: stabilisation and rate limits do not reverse a change")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
@@ -205,7 +205,7 @@ TEST_CASE("pitfall: stabilisation does not reverse, and rate limits do not eithe
     }
 }
 
-TEST_CASE("pitfall: what was asked for is remembered from asking, what was done from doing")
+TEST_CASE("pitfall: recommendations are stored when decided, changes when applied")
 {
     // Recommendations are stored although none was executed. A cooldown needs a change.
     policy p{.instances = {1, 100}, .stabilise = {}};
@@ -223,7 +223,8 @@ TEST_CASE("pitfall: what was asked for is remembered from asking, what was done 
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(90)).to == 5);
 }
 
-TEST_CASE("pitfall: an old state and a long gap hold first, and act on what is known now")
+TEST_CASE(
+    "pitfall: after a long gap a change up is immediate, and a change down is stabilised first")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
@@ -237,7 +238,7 @@ TEST_CASE("pitfall: an old state and a long gap hold first, and act on what is k
     CHECK(l.ask({level("work", 5)}, at(86'410)).to == 10);
 }
 
-TEST_CASE("pitfall: the tolerance is not a dead band that grows with every change")
+TEST_CASE("pitfall: the tolerance does not let the instances creep up")
 {
     // 4 a piece, 41 of them: within a tenth at ten, and it does not creep.
     policy p{.instances = {1, 100}, .stabilise = {}};
@@ -248,7 +249,7 @@ TEST_CASE("pitfall: the tolerance is not a dead band that grows with every chang
     CHECK(l.step({level("tasks", 45)}, at(100)).to == 12);
 }
 
-TEST_CASE("pitfall: thresholds in the wrong order are a mistake that is told")
+TEST_CASE("pitfall: validate refuses thresholds in the wrong order")
 {
     policy p = article();
     p.down = sc::mean("orders") < 100;
@@ -259,7 +260,7 @@ TEST_CASE("pitfall: thresholds in the wrong order are a mistake that is told")
     CHECK_FALSE(sc::validate(p));
 }
 
-TEST_CASE("pitfall: weights of nothing give no rate, and no decision")
+TEST_CASE("pitfall: weights of zero give no rate, and no change down")
 {
     weighted w{{.span = 10min}};
     for (std::int64_t m = 0; m != 10; ++m) w.insert(at(60 * m), 0.0, 0U);

@@ -35,7 +35,8 @@ policy by_target()
 
 }  // namespace
 
-TEST_CASE("rate: a change is cut to what the period still allows, and says when there is more")
+TEST_CASE(
+    "rate: a change is cut to the rest of the period, with the reason and the time of the next")
 {
     policy p = by_target();
     p.rate.up = {{{.count = 4}, seconds(60)}};
@@ -53,7 +54,7 @@ TEST_CASE("rate: a change is cut to what the period still allows, and says when 
     CHECK(l.step({level("work", 100)}, at(60)).to == 18);
 }
 
-TEST_CASE("rate: what was used of a period is not there again")
+TEST_CASE("rate: changes within the period reduce what it still allows")
 {
     policy p = by_target();
     p.rate.up = {{{.count = 4}, seconds(60)}};
@@ -68,7 +69,7 @@ TEST_CASE("rate: what was used of a period is not there again")
     CHECK(l.step({level("work", 30)}, at(100)).to == 18);
 }
 
-TEST_CASE("rate: a share is of what there was when the period began")
+TEST_CASE("rate: a percentage is of the number at the start of the period")
 {
     policy p = by_target();
     p.rate.down = {{{.percent = 10}, seconds(60)}};
@@ -79,7 +80,8 @@ TEST_CASE("rate: a share is of what there was when the period began")
     CHECK(l.step({level("work", 10)}, at(120)).to == 57);  // 6.4 of 64 are 7
 }
 
-TEST_CASE("rate: all limits hold, and a count and a share in one are the greater of both")
+TEST_CASE(
+    "rate: all limits hold, and a count and a percentage in one limit allow the greater of both")
 {
     policy p = by_target();
     p.rate.up = {{{.count = 4, .percent = 100}, seconds(15)}};
@@ -97,7 +99,7 @@ TEST_CASE("rate: all limits hold, and a count and a share in one are the greater
     CHECK(l.step({level("work", 100)}, at(30)).verdict == verdict::held);
 }
 
-TEST_CASE("rate: each direction has its own, and takes back the other one first")
+TEST_CASE("rate: each direction has its own limit, and may first undo the other direction")
 {
     policy p = by_target();
     p.rate = {{{{.count = 4}, seconds(60)}}, {{{.count = 2}, seconds(60)}}};
@@ -111,7 +113,7 @@ TEST_CASE("rate: each direction has its own, and takes back the other one first"
     CHECK(l.step({level("work", 50)}, at(20)).to == 14);
 }
 
-TEST_CASE("rate: what was never applied does not count")
+TEST_CASE("rate: a failed command does not count")
 {
     policy p = by_target();
     p.rate.up = {{{.count = 4}, seconds(60)}};
@@ -124,7 +126,7 @@ TEST_CASE("rate: what was never applied does not count")
     CHECK(decide(p, readings{level("work", 100)}, s, 10, at(2)).to == 14);
 }
 
-TEST_CASE("rate: it holds what is there, and turns nothing round")
+TEST_CASE("rate: a limit keeps the current number, and reverses no change")
 {
     policy p = by_target();
     p.rate = {{{{.count = 1}, seconds(60)}}, {{{.count = 1}, seconds(60)}}};
@@ -138,7 +140,7 @@ TEST_CASE("rate: it holds what is there, and turns nothing round")
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(0)).to == 10);
 }
 
-TEST_CASE("rate: zero instances and very many of them")
+TEST_CASE("rate: zero and 2^64 - 1 instances do not overflow")
 {
     policy p = by_target();
     p.instances = {1, UINT64_MAX};
@@ -155,7 +157,7 @@ TEST_CASE("rate: zero instances and very many of them")
     CHECK(down.to <= 7);
 }
 
-TEST_CASE("rate: more changes than are remembered hold longer, never shorter, either way")
+TEST_CASE("rate: more changes than the state stores hold longer, never shorter, in both directions")
 {
     // An hour ago there were 17 changes up of ten; they have expired.
     policy p = by_target();
@@ -177,7 +179,7 @@ TEST_CASE("rate: more changes than are remembered hold longer, never shorter, ei
     CHECK(total_down >= 2);
 }
 
-TEST_CASE("rate: what was merged does not allow what was not allowed before")
+TEST_CASE("rate: merged changes do not raise the limit")
 {
     // Up by four and down by four, a while apart, and then many small changes.
     policy p = by_target();

@@ -25,7 +25,7 @@ sc::reading in_a_window(const sc::metric_samples& m, duration window, wall_time 
     return sc::read(m.metric, w.query(now));
 }
 
-TEST_CASE("readings_of: the statistics are those of a window, in any order of the samples")
+TEST_CASE("readings_of: the statistics equal those of a window, in any order of the samples")
 {
     const duration window = duration::seconds(10);
     const double none = std::numeric_limits<double>::quiet_NaN();

@@ -33,7 +33,7 @@ policy by_target(std::int64_t up, std::int64_t down)
 
 }  // namespace
 
-TEST_CASE("stabilise: the first decision of all does not let anything go")
+TEST_CASE("stabilise: the first decision of a state removes no instance")
 {
     loop l{by_target(0, 300), 10};
     const decision d = l.step({level("work", 4)}, at(0));
@@ -45,7 +45,7 @@ TEST_CASE("stabilise: the first decision of all does not let anything go")
     CHECK(l.step({level("work", 4)}, at(300)).to == 4);
 }
 
-TEST_CASE("stabilise: fewer go only when nothing has asked for more of them all the time")
+TEST_CASE("stabilise: a change down waits until no higher recommendation is within the time")
 {
     loop l{by_target(0, 300), 10};
     l.step({level("work", 10)}, at(0));
@@ -58,7 +58,7 @@ TEST_CASE("stabilise: fewer go only when nothing has asked for more of them all 
     CHECK(l.step({level("work", 4)}, at(500)).to == 4);
 }
 
-TEST_CASE("stabilise: as many go as nobody has asked for within the time")
+TEST_CASE("stabilise: a change down stops at the highest recommendation within the time")
 {
     loop l{by_target(0, 300), 10};
     l.step({level("work", 10)}, at(0));
@@ -73,7 +73,7 @@ TEST_CASE("stabilise: as many go as nobody has asked for within the time")
     CHECK(l.step({level("work", 4)}, at(500)).to == 4);
 }
 
-TEST_CASE("stabilise: a peak within the time begins it again")
+TEST_CASE("stabilise: a peak within the time restarts it")
 {
     loop l{by_target(0, 300), 10};
     l.step({level("work", 4)}, at(0));
@@ -85,7 +85,7 @@ TEST_CASE("stabilise: a peak within the time begins it again")
     CHECK(l.step({level("work", 4)}, at(600)).to == 4);
 }
 
-TEST_CASE("stabilise: a change up has to be asked for all of its time, too")
+TEST_CASE("stabilise: a change up needs its recommendation for the whole time")
 {
     loop l{by_target(60, 0), 10};
     l.step({level("work", 10)}, at(0));
@@ -102,7 +102,7 @@ TEST_CASE("stabilise: a change up has to be asked for all of its time, too")
     CHECK(l.step({level("work", 20)}, at(130)).to == 20);
 }
 
-TEST_CASE("stabilise: a dip shorter than the time stops a change up")
+TEST_CASE("stabilise: a dip within the time delays a change up")
 {
     loop l{by_target(60, 0), 10};
     l.step({level("work", 20)}, at(0));
@@ -112,7 +112,7 @@ TEST_CASE("stabilise: a dip shorter than the time stops a change up")
     CHECK(l.step({level("work", 20)}, at(120)).to == 20);
 }
 
-TEST_CASE("stabilise: it never turns a change round, nor moves what stays")
+TEST_CASE("stabilise: it reverses no change, and starts none")
 {
     // A history of a hundred must not lift ten to a hundred (kubernetes/kubernetes #96671).
     loop l{by_target(300, 300), 100};
@@ -131,7 +131,7 @@ TEST_CASE("stabilise: it never turns a change round, nor moves what stays")
     CHECK(up.verdict == verdict::held);
 }
 
-TEST_CASE("stabilise: nobody knowing is not asking for fewer")
+TEST_CASE("stabilise: an unknown recommendation is no recommendation of fewer")
 {
     loop l{by_target(0, 300), 10};
     l.step({level("work", 4)}, at(0));
@@ -141,7 +141,7 @@ TEST_CASE("stabilise: nobody knowing is not asking for fewer")
     CHECK(l.step({level("work", 4)}, at(610)).to == 4);
 }
 
-TEST_CASE("stabilise: what was asked for last stands through a gap")
+TEST_CASE("stabilise: the last recommendation holds through a gap")
 {
     loop l{by_target(0, 300), 10};
     l.step({level("work", 10)}, at(0));
@@ -152,7 +152,7 @@ TEST_CASE("stabilise: what was asked for last stands through a gap")
     CHECK(l.step({level("work", 4)}, at(900)).to == 4);
 }
 
-TEST_CASE("stabilise: more changes of mind than are remembered hold longer, never shorter")
+TEST_CASE("stabilise: more recommendations than the state stores hold longer, never shorter")
 {
     loop l{by_target(0, 1'000), 100};
     // One fewer each second: each value is above all later ones.

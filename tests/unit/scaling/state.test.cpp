@@ -47,7 +47,7 @@ bool is_in_order(const state& s)
 
 }  // namespace
 
-TEST_CASE("state: without stabilisation nothing is remembered of what was asked for")
+TEST_CASE("state: without stabilisation no recommendation is stored")
 {
     state s;
     for (std::int64_t t = 0; t != 100; ++t) s.on(asked(5, t, 0));
@@ -55,7 +55,7 @@ TEST_CASE("state: without stabilisation nothing is remembered of what was asked 
     CHECK(s.lowest.empty());
 }
 
-TEST_CASE("state: the same again and again is one entry")
+TEST_CASE("state: equal recommendations are one entry")
 {
     state s;
     for (std::int64_t t = 0; t != 100; ++t) s.on(asked(10, t, 300, 300));
@@ -64,7 +64,7 @@ TEST_CASE("state: the same again and again is one entry")
     CHECK(s.highest.back().instances == 10);
 }
 
-TEST_CASE("state: what is over is forgotten, and what is hidden by more behind it")
+TEST_CASE("state: expired recommendations and those below a later one are removed")
 {
     state s;
     s.on(asked(20, 0, 300));
@@ -79,7 +79,7 @@ TEST_CASE("state: what is over is forgotten, and what is hidden by more behind i
     CHECK(is_in_order(s));
 }
 
-TEST_CASE("state: any decisions at any times leave it in order and within its size")
+TEST_CASE("state: random decisions at random times keep it in order and within its size")
 {
     state s;
     std::uint64_t seed = 1;
@@ -96,7 +96,7 @@ TEST_CASE("state: any decisions at any times leave it in order and within its si
     CHECK(s.lowest.size() <= state::recommendations);
 }
 
-TEST_CASE("state: clocks that jump by hours leave it in order")
+TEST_CASE("state: clock jumps of hours keep it in order")
 {
     state s;
     std::uint64_t seed = 1;
@@ -114,7 +114,7 @@ TEST_CASE("state: clocks that jump by hours leave it in order")
     }
 }
 
-TEST_CASE("state: a clock that ran ahead does not warm up for ever, whatever comes next")
+TEST_CASE("state: an applied command limits a warm-up end that a clock far ahead has stored")
 {
     state s;
     const auto ordered = [&](std::uint64_t id, std::int64_t t, std::int64_t warm_up) {
@@ -131,7 +131,7 @@ TEST_CASE("state: a clock that ran ahead does not warm up for ever, whatever com
     CHECK(s.warm_at == at(30));
 }
 
-TEST_CASE("state: a decision that saw its command done says so of that command alone")
+TEST_CASE("state: a decision that found its command applied confirms only that command")
 {
     state s;
     s.on(sc::decision{.from = 5, .desired = 6, .to = 6, .now = at(0),
@@ -146,7 +146,7 @@ TEST_CASE("state: a decision that saw its command done says so of that command a
     CHECK(s.applied_changes.size() == 1);
 }
 
-TEST_CASE("state: at most so many changes, and none of them lost")
+TEST_CASE("state: applied changes are bounded, and their sum is kept")
 {
     state s;
     std::uint64_t up = 0, down = 0;
@@ -171,7 +171,7 @@ TEST_CASE("state: at most so many changes, and none of them lost")
         CHECK(s.applied_changes[n - 1].at <= s.applied_changes[n].at);
 }
 
-TEST_CASE("state: of changes that are put together the latest time counts, whatever the clock did")
+TEST_CASE("state: merged changes have the latest time of their parts")
 {
     state s;
     for (std::uint64_t id = 1; id <= state::changes + 1; ++id) {
@@ -183,7 +183,7 @@ TEST_CASE("state: of changes that are put together the latest time counts, whate
     CHECK(s.applied_changes[0] == sc::applied_change{at(3'000), 0, 2});
 }
 
-TEST_CASE("state: huge changes that are put together do not wrap around")
+TEST_CASE("state: merged huge changes do not overflow")
 {
     state s;
     for (std::uint64_t id = 1; id <= 40; ++id) {
@@ -198,7 +198,7 @@ TEST_CASE("state: huge changes that are put together do not wrap around")
     }
 }
 
-TEST_CASE("state: a copy goes its own way")
+TEST_CASE("state: copies are independent")
 {
     state s;
     s.on(asked(20, 0, 300));

@@ -38,7 +38,7 @@ std::uint64_t to(const policy& p, double work, std::uint64_t from)
 
 }  // namespace
 
-TEST_CASE("target: as many as the work needs, and a part of one is one")
+TEST_CASE("target: the number of instances is the work divided by `each`, rounded up")
 {
     CHECK(to(for_each(100), 1'500, 10) == 15);
     CHECK(to(for_each(100), 1'501, 10) == 16);
@@ -48,7 +48,7 @@ TEST_CASE("target: as many as the work needs, and a part of one is one")
     CHECK(to(for_each(100), -50, 10) == 1);
 }
 
-TEST_CASE("target: parts that only come of dividing are none")
+TEST_CASE("target: rounding errors of the division add no instance")
 {
     CHECK(to(for_each(0.1), 0.3, 1) == 3);
     CHECK(to(for_each(0.1), 0.7, 1) == 7);
@@ -63,7 +63,7 @@ TEST_CASE("target: parts that only come of dividing are none")
     CHECK(wrong == 0);
 }
 
-TEST_CASE("target: within its tolerance nothing is changed, at its ends neither")
+TEST_CASE("target: a value within the tolerance or at its ends changes nothing")
 {
     const policy p = for_each(10, 0.1);
     CHECK(to(p, 110, 10) == 10);
@@ -86,7 +86,7 @@ TEST_CASE("target: within its tolerance nothing is changed, at its ends neither"
     CHECK(wrong == 0);
 }
 
-TEST_CASE("target: each direction has a tolerance of its own")
+TEST_CASE("target: each direction has its own tolerance")
 {
     policy p = for_each(10);
     p.targets[0].tolerance = {.up = 0.5, .down = 0};
@@ -99,14 +99,14 @@ TEST_CASE("target: each direction has a tolerance of its own")
     CHECK(to(p, 49, 10) == 5);
 }
 
-TEST_CASE("target: four tasks for each are asked for at forty of forty-one")
+TEST_CASE("target: 41 tasks at four each need 11 instances, and with a tolerance of a tenth ten")
 {
     // kubernetes/kubernetes #116984: with a tenth of tolerance nothing happens below 44.
     CHECK(to(for_each(4, 0.1), 41, 10) == 10);
     CHECK(to(for_each(4, 0.0), 41, 10) == 11);
 }
 
-TEST_CASE("target: an average counts for all of them")
+TEST_CASE("target: an averaged metric is multiplied by the instances")
 {
     policy p = for_each(50, 0.1);
     p.targets[0].of = sc::averaged(sc::mean("work"));
@@ -117,7 +117,7 @@ TEST_CASE("target: an average counts for all of them")
     CHECK(to(p, 56, 4) == 5);
 }
 
-TEST_CASE("target: the greatest counts")
+TEST_CASE("target: the target that needs the most instances decides")
 {
     policy p = for_each(10);
     p.targets.push_back({.of = sc::highest("age"), .each = 60, .tolerance = {0, 0}});
@@ -133,7 +133,7 @@ TEST_CASE("target: the greatest counts")
     CHECK(decide(p, readings{level("work", 10)}, {}, 5, at(0)).to == 5);
 }
 
-TEST_CASE("target: its row says what it is, and how many it wants")
+TEST_CASE("target: its evidence contains the value, the limit and the wanted number")
 {
     const decision d = decide(tests_support::kept(for_each(100)), readings{level("work", 250)}, {}, 2, at(0));
     REQUIRE(d.reasons.size() == 1);
@@ -150,7 +150,7 @@ TEST_CASE("target: its row says what it is, and how many it wants")
     CHECK(unknown.reasons[0].holds == tribool::unknown);
 }
 
-TEST_CASE("target: huge work and huge numbers of instances come to something")
+TEST_CASE("target: huge work and huge numbers of instances do not overflow")
 {
     policy p = for_each(1);
     p.instances = {1, UINT64_MAX};

@@ -12,7 +12,7 @@ namespace threshold_test {
 
 using namespace waybill::scaling;
 
-TEST_CASE("threshold: a number, a share, steps, a function")
+TEST_CASE("threshold: a number, per_instance, by_instances and of_instances")
 {
     CHECK(threshold(300).at(0) == 300.0);
     CHECK(threshold(-1.5).at(7) == -1.5);
@@ -31,7 +31,7 @@ TEST_CASE("threshold: a number, a share, steps, a function")
     CHECK(!(f == t));
 }
 
-TEST_CASE("threshold: what is not there is not 0")
+TEST_CASE("threshold: a missing or non-finite value is no threshold, not 0")
 {
     CHECK(per_instance(100).at(0) == std::nullopt);
     CHECK(by_instances({{1, 100}}).at(0) == std::nullopt);

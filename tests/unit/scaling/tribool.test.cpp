@@ -33,7 +33,7 @@ static_assert(at_least(UINT64_MAX, 1, UINT64_MAX) == tribool::unknown);
 
 static_assert(name(tribool::unknown) == "unknown");
 
-TEST_CASE("truth: what is known stays so, whatever an unknown part turns out to be")
+TEST_CASE("tribool: a result is known exactly if every value of the unknown parts gives it")
 {
     const std::initializer_list<tribool> all{tribool::no, tribool::unknown, tribool::yes};
     const std::initializer_list<tribool> known{tribool::no, tribool::yes};

@@ -82,20 +82,20 @@ void is_unknown(const decision& d, missing_part missing)
 
 }  // namespace
 
-TEST_CASE("unknown: with all there is known fewer will do")
+TEST_CASE("unknown: with all metrics known, a change down is decided")
 {
     const readings both{level("a", 0, at(0)), level("b", 0, at(-120))};
     CHECK(decide(tests_support::kept(two_metrics()), both, {}, 5, at(0)).verdict == verdict::down);
 }
 
-TEST_CASE("unknown: a rule down that is unknown, whatever is lacking")
+TEST_CASE("unknown: an unknown rule down holds the decision, for each missing part")
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
     for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
 }
 
-TEST_CASE("unknown: a rule up that could hold")
+TEST_CASE("unknown: an unknown rule or band up holds a change down")
 {
     policy p = two_metrics();
     p.down = sc::mean("a") < 10;
@@ -105,7 +105,7 @@ TEST_CASE("unknown: a rule up that could hold")
     for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
 }
 
-TEST_CASE("unknown: a target, with a rule down and without one")
+TEST_CASE("unknown: an unknown target holds a change down, with a rule down and without one")
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
@@ -116,7 +116,8 @@ TEST_CASE("unknown: a target, with a rule down and without one")
     for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
 }
 
-TEST_CASE("unknown: an activation rule keeps the last instance, and does not start the first")
+TEST_CASE(
+    "unknown: an unknown activation rule keeps the last instance, and does not start the first")
 {
     policy p{.up = sc::mean("a") > 100, .min_points = 5, .max_age = seconds(120),
              .instances = {0, 9}, .stabilise = {}};
@@ -130,7 +131,7 @@ TEST_CASE("unknown: an activation rule keeps the last instance, and does not sta
     CHECK(decide(p, readings{level("a", 0, at(0)), level("b", 0, at(0))}, s, 1, at(0)).to == 0);
 }
 
-TEST_CASE("unknown: thresholds that are no number, or not there, are unknown too")
+TEST_CASE("unknown: non-finite and missing thresholds are unknown")
 {
     const readings low{level("a", 0), level("b", 0)};
     policy p{.up = sc::mean("a") > 100, .down = sc::mean("b") < 10, .instances = {1, 20},
@@ -149,7 +150,7 @@ TEST_CASE("unknown: thresholds that are no number, or not there, are unknown too
     is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
 }
 
-TEST_CASE("unknown: a target for no number of work is unknown too")
+TEST_CASE("unknown: a target with a non-finite, zero or negative `each` is unknown")
 {
     const readings low{level("a", 0), level("b", 0)};
     policy p{.up = sc::mean("a") > 100, .instances = {1, 20}, .stabilise = {}};
@@ -159,7 +160,7 @@ TEST_CASE("unknown: a target for no number of work is unknown too")
     }
 }
 
-TEST_CASE("unknown: then there are so many at least, and never fewer than there were")
+TEST_CASE("unknown: if_unknown is a lower limit, and removes no instance")
 {
     policy p = two_metrics();
     p.if_unknown = 8;
@@ -185,7 +186,7 @@ TEST_CASE("unknown: then there are so many at least, and never fewer than there 
     CHECK(d.until == at(50));
 }
 
-TEST_CASE("unknown: what a comparison takes a missing metric for is its own affair")
+TEST_CASE("unknown: if_missing decides the result of a comparison without its metric")
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
@@ -203,7 +204,7 @@ TEST_CASE("unknown: what a comparison takes a missing metric for is its own affa
     }
 }
 
-TEST_CASE("unknown: where it is decided without the unknown part it is decided")
+TEST_CASE("unknown: a decision that does not depend on the unknown part is made")
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
@@ -214,7 +215,7 @@ TEST_CASE("unknown: where it is decided without the unknown part it is decided")
     CHECK(d.verdict == verdict::steady);
 }
 
-TEST_CASE("unknown: a demand on the points of all parts reaches each of them")
+TEST_CASE("unknown: with_points, not_older_than and if_missing of a combined rule reach each part")
 {
     const sc::rule both = sc::all_of(sc::mean("a") < 10, sc::any_of(sc::mean("b") < 10));
     policy p{.up = sc::mean("a") > 100, .down = both.with_points(11), .instances = {1, 20},
@@ -227,7 +228,7 @@ TEST_CASE("unknown: a demand on the points of all parts reaches each of them")
     CHECK(decide(p, {}, {}, 5, at(11)).down == tribool::yes);
 }
 
-TEST_CASE("unknown: a count that the rule up cannot be asked about is not gone to")
+TEST_CASE("unknown: a number of instances for which the rule up is unknown is not chosen")
 {
     // Whether three are enough is unknown: the table begins with four.
     const auto steps = sc::by_instances({{4, 100}, {8, 300}});

@@ -36,7 +36,7 @@ policy steps()
 
 }  // namespace
 
-TEST_CASE("warm-up: what is on its way counts, so a greater step adds only the difference")
+TEST_CASE("warm-up: instances that warm up count, so a greater step adds only the difference")
 {
     loop l{steps(), 10};
     CHECK(l.step({level("cpu", 65)}, at(0)).to == 11);
@@ -47,7 +47,7 @@ TEST_CASE("warm-up: what is on its way counts, so a greater step adds only the d
     CHECK(l.step({level("cpu", 75)}, at(420)).to == 16);  // 30 % of 13 that are all warm
 }
 
-TEST_CASE("warm-up: nothing goes meanwhile")
+TEST_CASE("warm-up: no instance is removed during warm-up")
 {
     loop l{steps(), 10};
     l.step({level("cpu", 65)}, at(0));
@@ -58,7 +58,7 @@ TEST_CASE("warm-up: nothing goes meanwhile")
     CHECK(l.step({level("cpu", 10)}, at(300)).to == 10);
 }
 
-TEST_CASE("warm-up: it begins when the change is applied")
+TEST_CASE("warm-up: it starts when the change is applied")
 {
     const policy p = steps();
     sc::state s;
@@ -72,7 +72,7 @@ TEST_CASE("warm-up: it begins when the change is applied")
           verdict::down);
 }
 
-TEST_CASE("warm-up: without one every change begins where the last one ended")
+TEST_CASE("warm-up: without warm-up, each change starts from the current number")
 {
     loop l{steps(), 10};
     l.policy.warm_up = {};
@@ -81,7 +81,7 @@ TEST_CASE("warm-up: without one every change begins where the last one ended")
     CHECK(l.step({level("cpu", 75)}, at(2)).to == 15);
 }
 
-TEST_CASE("warm-up: a target is not held by it, only what goes is")
+TEST_CASE("warm-up: it holds a target's change down, and not its change up")
 {
     policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
@@ -93,7 +93,7 @@ TEST_CASE("warm-up: a target is not held by it, only what goes is")
     CHECK(l.step({level("work", 5)}, at(310)).to == 5);
 }
 
-TEST_CASE("warm-up: someone else taking instances away leaves nothing odd")
+TEST_CASE("warm-up: instances changed by another process keep the steps right")
 {
     loop l{steps(), 10};
     l.step({level("cpu", 65)}, at(0));
