@@ -115,7 +115,7 @@ std::size_t broken()
            }).broken.size();
 }
 
-TEST_CASE("the store in memory conforms")
+TEST_CASE("autoscale_state_conformance: memory_autoscale_state conforms")
 {
     const auto report =
         testing::autoscale_state_conformance([] { return memory_autoscale_state(); });
@@ -124,7 +124,7 @@ TEST_CASE("the store in memory conforms")
     CHECK(broken<store>() == 0);
 }
 
-TEST_CASE("each wrong store breaks a rule")
+TEST_CASE("autoscale_state_conformance: each faulty store breaks a rule")
 {
     CHECK(broken<forgets_the_pending_command>() > 0);
     CHECK(broken<saves_whole_seconds>() > 0);
@@ -137,7 +137,7 @@ TEST_CASE("each wrong store breaks a rule")
                     .broken.empty());
 }
 
-TEST_CASE("a store that cannot be reached must not look empty")
+TEST_CASE("autoscale_state_conformance: an unreachable store must not look empty")
 {
     unreachable right;
     CHECK(testing::autoscale_state_outage_conformance(right).broken.empty());

@@ -13,7 +13,7 @@ namespace {
 
 using waybill::testing::choices;
 
-TEST_CASE("choices: all runs, each once, the last question first")
+TEST_CASE("choices: enumerates each run once, changing the last choice first")
 {
     choices c;
     std::vector<std::string> seen;
@@ -28,7 +28,7 @@ TEST_CASE("choices: all runs, each once, the last question first")
     CHECK(!c.diverged());
 }
 
-TEST_CASE("choices: as many as there are, and all different")
+TEST_CASE("choices: 4 choices of 5 give 625 different runs")
 {
     choices c;
     std::set<std::string> lines;
@@ -40,7 +40,7 @@ TEST_CASE("choices: as many as there are, and all different")
     CHECK(lines.size() == 625);
 }
 
-TEST_CASE("choices: where there is nothing to choose there is one run")
+TEST_CASE("choices: a program without choices has one run")
 {
     choices c;
     CHECK(c.pick(0) == 0);
@@ -50,7 +50,7 @@ TEST_CASE("choices: where there is nothing to choose there is one run")
     CHECK(c.completed() == 1);
 }
 
-TEST_CASE("choices: runs that lead nowhere are not counted")
+TEST_CASE("choices: runs that are cut short are not counted as completed")
 {
     choices c;
     bool more = true;
@@ -59,7 +59,7 @@ TEST_CASE("choices: runs that lead nowhere are not counted")
     CHECK(c.cut_short() == 1);
 }
 
-TEST_CASE("choices: a line replays one run and no other")
+TEST_CASE("choices: replay repeats the run of a line, and no other")
 {
     choices c;
     for (int i = 0; i != 3; ++i) {
@@ -82,7 +82,7 @@ TEST_CASE("choices: a line replays one run and no other")
     CHECK(!again->diverged());
 }
 
-TEST_CASE("choices: what is no line is not replayed")
+TEST_CASE("choices: replay refuses malformed lines")
 {
     for (const char* line : {"1", "1/", "/2", "2/2", "0/1", "0/0", "1/2 ", "1/2  1/2", "x/2", "-1/2", "1/2,1/2",
                              "1/99999999999", " 1/2"}) {
@@ -93,7 +93,7 @@ TEST_CASE("choices: what is no line is not replayed")
     CHECK(choices::replay("").has_value());
 }
 
-TEST_CASE("choices: a program that depends on something else is found out")
+TEST_CASE("choices: a program that depends on other state is detected as diverged")
 {
     choices c;
     std::uint32_t outside = 2;

@@ -156,7 +156,7 @@ TEST_CASE("conformance: the memory store conforms")
           "");
 }
 
-TEST_CASE("conformance: a faulty store in which nothing goes wrong conforms")
+TEST_CASE("conformance: a faulty store without injected faults conforms")
 {
     using store = waybill::testing::memory_store<std::string>;
     const auto fine = [](waybill::testing::store_call) {
@@ -171,7 +171,7 @@ TEST_CASE("conformance: a faulty store in which nothing goes wrong conforms")
     CHECK(all(waybill::testing::conformance(make, again).broken) == "");
 }
 
-TEST_CASE("conformance: right stores conform, with one writer at a time as well")
+TEST_CASE("conformance: correct stores conform, also with one writer at a time")
 {
     CHECK(report_on(flaw::none) == report{});
     CHECK(report_on(flaw::only_one_transaction) == report{});
@@ -181,7 +181,7 @@ TEST_CASE("conformance: right stores conform, with one writer at a time as well"
     CHECK(all(waybill::testing::conformance([] { return only_attempts{}; }).broken) == "");
 }
 
-TEST_CASE("conformance: with one connection it names the rules that it could not try")
+TEST_CASE("conformance: with one connection the report contains the untested rules")
 {
     const auto of_checkpoints = waybill::testing::conformance([] { return only_checkpoints{}; });
     CHECK(
@@ -217,7 +217,7 @@ TEST_CASE("conformance: with one connection it names the rules that it could not
         CHECK(rule.find("(needs two threads)") != rule.npos);
 }
 
-TEST_CASE("conformance: what one connection does not find is a rule that was named as untested")
+TEST_CASE("conformance: flaws that one connection does not detect break rules reported as untested")
 {
     const std::string untested = all(alone_on(flaw::none).untested);
     const auto is_named = [&](part p, flaw f) {
@@ -258,7 +258,7 @@ TEST_CASE("conformance: the whole suite reports what each of its parts finds")
               "of two transactions that remove the same letter and meet at most one takes effect"});
 }
 
-TEST_CASE("conformance: every flaw is caught by its part of the suite, and by name")
+TEST_CASE("conformance: each flaw is detected by its part of the suite, with the rule")
 {
     const struct {
         part in;

@@ -58,7 +58,7 @@ std::vector<std::string> broken(wrong w)
     return t.report.broken;
 }
 
-TEST_CASE("conformance: dead_letter_keys")
+TEST_CASE("conformance: key_list_rules accept correct stores and detect each faulty one")
 {
     CHECK(broken(wrong::nothing) == std::vector<std::string>{});
     for (int w = 1; w <= static_cast<int>(wrong::fails_if_empty); ++w) {

@@ -65,7 +65,7 @@ static_assert(name(store_call::advance) == "advance" &&
 static_assert(name(store_call::commit) == "commit" &&
               name(injected_fault::unknown_applied) == "unknown_applied");
 
-TEST_CASE("faulty: commit, and what is there afterwards")
+TEST_CASE("faulty: each fault of a commit has its result and its effect on the store")
 {
     const struct {
         injected_fault what;
@@ -99,7 +99,7 @@ TEST_CASE("faulty: commit, and what is there afterwards")
     }
 }
 
-TEST_CASE("faulty: a write that fails has happened or not, as the script says")
+TEST_CASE("faulty: a failed put is stored if the script injects fails_though_done")
 {
     for (const injected_fault what : {injected_fault::fails, injected_fault::fails_though_done}) {
         store kept;
@@ -113,7 +113,7 @@ TEST_CASE("faulty: a write that fails has happened or not, as the script says")
     }
 }
 
-TEST_CASE("faulty: a death takes every open transaction, and all calls fail until the revival")
+TEST_CASE("faulty: a death ends every open transaction, and all calls fail until revive")
 {
     for (const injected_fault what : {injected_fault::dies_before, injected_fault::dies_after}) {
         store kept;
@@ -145,7 +145,7 @@ TEST_CASE("faulty: a death takes every open transaction, and all calls fail unti
     }
 }
 
-TEST_CASE("faulty: a begin that fails though it was done leaves no transaction open")
+TEST_CASE("faulty: a begin that fails after its effect leaves no transaction open")
 {
     store kept;
     faulty s(kept, once{store_call::begin, injected_fault::fails_though_done});
@@ -153,7 +153,7 @@ TEST_CASE("faulty: a begin that fails though it was done leaves no transaction o
     CHECK(s.begin().has_value());
 }
 
-TEST_CASE("faulty: savepoints that fail do so before or after")
+TEST_CASE("faulty: rollback_to_savepoint fails before or after its effect")
 {
     for (const injected_fault what : {injected_fault::fails, injected_fault::fails_though_done}) {
         store kept;
@@ -167,7 +167,7 @@ TEST_CASE("faulty: savepoints that fail do so before or after")
     }
 }
 
-TEST_CASE("faulty: transactions can be moved, and die wherever they are")
+TEST_CASE("faulty: transactions can be moved, and die in their new place")
 {
     store kept;
     faulty s(kept, once{store_call::release_savepoint, injected_fault::dies_after});

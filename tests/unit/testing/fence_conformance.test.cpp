@@ -50,12 +50,12 @@ std::vector<std::string> broken_by(flaw f)
     return waybill::testing::fence_conformance(s, leases).broken;
 }
 
-TEST_CASE("fence_conformance: passes what is right")
+TEST_CASE("fence_conformance: a correct fence conforms")
 {
     CHECK(broken_by(flaw::none).empty());
 }
 
-TEST_CASE("fence_conformance: catches what is wrong, by the rule that it breaks")
+TEST_CASE("fence_conformance: each flaw is detected by the rule that it breaks")
 {
     const std::pair<flaw, const char*> all[] = {
         {flaw::constant, "epoch: returns that of the last claim, in all 64 bits"},
@@ -75,7 +75,7 @@ TEST_CASE("fence_conformance: catches what is wrong, by the rule that it breaks"
     }
 }
 
-TEST_CASE("fence_conformance: catches a fence that locks nothing")
+TEST_CASE("fence_conformance: a fence without a lock is detected")
 {
     store s;
     waybill::testing::memory_leases leases;
@@ -84,7 +84,7 @@ TEST_CASE("fence_conformance: catches a fence that locks nothing")
           waybill::testing::conformance_report{{rule}, {}});
 }
 
-TEST_CASE("fence_conformance: without a second connection it names the rules that it could not try")
+TEST_CASE("fence_conformance: without a second connection the report contains the untested rules")
 {
     store s;
     waybill::testing::memory_leases leases;

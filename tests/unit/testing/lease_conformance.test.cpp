@@ -252,7 +252,7 @@ waybill::testing::conformance_report report_on(flaw f)
         [](wrong_leases& s, const waybill::partition_key& key) { s.erase(key); });
 }
 
-TEST_CASE("lease_conformance: passes what is right")
+TEST_CASE("lease_conformance: correct stores conform")
 {
     CHECK(report_on(flaw::none) == waybill::testing::conformance_report{});
     CHECK(waybill::testing::lease_conformance(
@@ -261,7 +261,7 @@ TEST_CASE("lease_conformance: passes what is right")
               .broken.empty());
 }
 
-TEST_CASE("lease_conformance: names the rules that it could not try")
+TEST_CASE("lease_conformance: the report contains the untested rules")
 {
     const auto report = waybill::testing::lease_conformance([] { return waybill::testing::memory_leases(); });
     CHECK(report.broken.empty());
@@ -279,7 +279,7 @@ TEST_CASE("lease_conformance: names the rules that it could not try")
               "claim: of two concurrent claims, the one that returned won is stored (needs two threads)"});
 }
 
-TEST_CASE("lease_conformance: catches what is wrong, by the rule that it breaks")
+TEST_CASE("lease_conformance: each flaw is detected by the rule that it breaks")
 {
     const std::pair<flaw, const char*> all[] = {
         {flaw::racy_first_claim, "claim: of two concurrent claims of a new lease at most one wins"},
@@ -357,7 +357,7 @@ private:
     }
 };
 
-TEST_CASE("lease_conformance: catches a store that swallows errors")
+TEST_CASE("lease_conformance: a store that hides errors is detected")
 {
     down_leases honest;
     CHECK(waybill::testing::lease_outage_conformance(honest).broken.empty());
@@ -445,12 +445,12 @@ waybill::testing::conformance_report bulk_report(bulk_flaw f)
         [](bulk_store& s, const waybill::partition_key& key) { s.erase(key); });
 }
 
-TEST_CASE("lease conformance: a store that renews all leases at once passes")
+TEST_CASE("lease conformance: a store that renews all leases at once conforms")
 {
     for (const std::string& rule : bulk_report(bulk_flaw::none).broken) FAIL_CHECK(rule);
 }
 
-TEST_CASE("lease conformance: each flaw of renew and claim_all is found")
+TEST_CASE("lease conformance: each flaw of renew and claim_all is detected")
 {
     const std::pair<bulk_flaw, const char*> flaws[] = {
         {bulk_flaw::not_marked, "renew: writes the heartbeat, marked"},

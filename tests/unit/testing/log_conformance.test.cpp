@@ -167,7 +167,7 @@ TEST_CASE("log_conformance: memory_log conforms")
     CHECK(report.broken.empty());
 }
 
-TEST_CASE("memory_log: is made of a container of containers of events")
+TEST_CASE("memory_log: is constructed from a container of containers of events")
 {
     const std::vector<events> all{{{1, "a"}, {4, "b"}}, {}, {{7, "c"}}};
     const memory_log log(all);
@@ -190,7 +190,7 @@ TEST_CASE("memory_log: is made of a container of containers of events")
     CHECK(memory_log({"x", "y"}).partitions()->back() == "y");
 }
 
-TEST_CASE("log_conformance: each of 16 wrong logs breaks a rule")
+TEST_CASE("log_conformance: each of 16 faulty logs breaks a rule")
 {
     for (const wrong how : all_wrong) {
         const auto report = tried(how);
@@ -199,7 +199,7 @@ TEST_CASE("log_conformance: each of 16 wrong logs breaks a rule")
     }
 }
 
-TEST_CASE("log_conformance: rules that were not tried are named")
+TEST_CASE("log_conformance: the report counts the untested rules")
 {
     struct no_end {
         memory_log<> kept{{"only"}};
@@ -216,7 +216,7 @@ TEST_CASE("log_conformance: rules that were not tried are named")
     CHECK(report.untested.size() == 4);
 }
 
-TEST_CASE("log_conformance: a log that cannot be reached returns errors")
+TEST_CASE("log_outage_conformance: a log that hides an outage is detected")
 {
     struct outage {
         bool hides_it = false;

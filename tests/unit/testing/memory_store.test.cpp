@@ -20,7 +20,7 @@ static_assert(waybill::savepoint_scope<store::transaction>);
 
 const waybill::partition_key key{"s", "g", "p"};
 
-TEST_CASE("memory_store: effects are there when they are committed, in that order")
+TEST_CASE("memory_store: effects are recorded at the commit, in the order of commits")
 {
     store s;
     auto first = *s.begin();
@@ -36,7 +36,7 @@ TEST_CASE("memory_store: effects are there when they are committed, in that orde
     CHECK(s.records().size() == 3);
 }
 
-TEST_CASE("memory_store: the slower of two is refused at its commit, with all that it wrote")
+TEST_CASE("memory_store: the later of two conflicting commits is not applied, effects included")
 {
     store s;
     auto fast = *s.begin();
@@ -62,7 +62,7 @@ TEST_CASE("memory_store: a transaction sees its own checkpoint")
     CHECK((*s.load(key))->at.sequence == 6);
 }
 
-TEST_CASE("memory_store: savepoints that are not open are an error")
+TEST_CASE("memory_store: savepoint calls without an open savepoint are errors")
 {
     store s;
     auto tx = *s.begin();
@@ -76,7 +76,7 @@ TEST_CASE("memory_store: savepoints that are not open are an error")
     CHECK(*tx.commit() == commit_outcome::not_applied);
 }
 
-TEST_CASE("memory_store: effects may be dead letters themselves")
+TEST_CASE("memory_store: effects may be of the type dead_letter")
 {
     waybill::testing::memory_store<waybill::dead_letter> s;
     auto tx = *s.begin();

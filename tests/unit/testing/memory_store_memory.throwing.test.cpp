@@ -18,7 +18,7 @@ namespace {
 
 using tests_support::scarce::fails_after;
 
-TEST_CASE("memory_store: a commit that finds no memory changes nothing")
+TEST_CASE("memory_store: a commit whose allocation fails changes nothing")
 {
     const waybill::partition_key key{"a source that no string keeps in itself", "g", "p"};
     std::uint64_t failed = 0;

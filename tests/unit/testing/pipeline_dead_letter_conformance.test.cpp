@@ -154,7 +154,7 @@ waybill::testing::conformance_report report_of(wrong w)
         [&](table&) { return table(w, r); });
 }
 
-TEST_CASE("pipeline_dead_letter_conformance: correct tables")
+TEST_CASE("pipeline_dead_letter_conformance: correct tables conform")
 {
     const auto report = report_of(wrong::nothing);
     CHECK(report.broken == std::vector<std::string>{});
@@ -165,7 +165,7 @@ TEST_CASE("pipeline_dead_letter_conformance: correct tables")
     CHECK(memory.untested.size() == 1);
 }
 
-TEST_CASE("pipeline_dead_letter_conformance: each wrong table is found")
+TEST_CASE("pipeline_dead_letter_conformance: each faulty table is detected")
 {
     for (int w = 1; w <= static_cast<int>(wrong::second_connection_caches); ++w) {
         CAPTURE(w);

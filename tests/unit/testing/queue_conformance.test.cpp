@@ -185,7 +185,7 @@ void breaks(std::string_view rule)
 
 }  // namespace
 
-TEST_CASE("the memory queue conforms, in each way to defer")
+TEST_CASE("queue_conformance: the memory queue conforms with each kind of deferral")
 {
     const auto conforms = [](const conformance_report& r) {
         std::string all;
@@ -201,7 +201,7 @@ TEST_CASE("the memory queue conforms, in each way to defer")
     conforms(report_of<own_lock<100>>());
 }
 
-TEST_CASE("omitted arguments are reported as untested rules")
+TEST_CASE("queue_conformance: omitted arguments are reported as untested rules")
 {
     manual_environment env;
     const auto r = waybill::testing::queue_conformance(
@@ -210,7 +210,7 @@ TEST_CASE("omitted arguments are reported as untested rules")
     CHECK(r.untested.size() == 2);
 }
 
-TEST_CASE("queues that are wrong in one way each are found")
+TEST_CASE("queue_conformance: each queue with one flaw is detected by its rule")
 {
     breaks<settles_without_lock>("complete: after the loss of the lock it is ownership_lost");
     breaks<dead_letter_without_reason>("dead_letter: the reason is stored with the message");
@@ -230,7 +230,7 @@ TEST_CASE("queues that are wrong in one way each are found")
     breaks<pointer_without_tries>("receive_pointer: a pointer has the given tries");
 }
 
-TEST_CASE("a queue that cannot be reached is not empty")
+TEST_CASE("queue_outage_conformance: an unreachable queue must not look empty")
 {
     struct unreachable : by_time {
         using by_time::by_time;

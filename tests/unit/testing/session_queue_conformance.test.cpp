@@ -50,7 +50,7 @@ std::string broken()
     return all;
 }
 
-TEST_CASE("session_queue_conformance: the queue in memory conforms, and every rule is tried")
+TEST_CASE("session_queue_conformance: the memory queue conforms, and every rule is tested")
 {
     const auto report = report_of<memory>();
     CHECK(report.broken.empty());
@@ -66,7 +66,7 @@ TEST_CASE("session_queue_conformance: a queue that does not count deliveries con
     CHECK(broken<uncounted>().empty());
 }
 
-TEST_CASE("session_queue_conformance: without a function that waits, the rules of time are untested")
+TEST_CASE("session_queue_conformance: without a wait function, the rules of time are untested")
 {
     manual_environment env;
     const auto report = waybill::testing::session_queue_conformance(
@@ -222,7 +222,7 @@ struct folds_case : memory {
     }
 };
 
-TEST_CASE("session_queue_conformance: queues that are wrong in one way are detected")
+TEST_CASE("session_queue_conformance: each queue with one flaw is detected")
 {
     CHECK(broken<completes_nothing>().find("close: messages that are not complete are delivered") !=
           std::string::npos);
