@@ -28,7 +28,7 @@ using send_schedules::holds;
 using send_schedules::plan;
 using send_schedules::policy_of;
 
-TEST_CASE("sender: any answers one after another")
+TEST_CASE("sender: one batch in flight, any first answers: all guarantees hold")
 {
     holds({.name = "three items", .policy = policy_of(1), .sizes = {10, 10, 10}, .wide = 3,
            .narrow = 1},
@@ -45,14 +45,14 @@ TEST_CASE("sender: any answers one after another")
     holds(p, 5'000);
 }
 
-TEST_CASE("sender: stopped anywhere, the answers told late")
+TEST_CASE("sender: a stop at any step, with late answers: all guarantees hold")
 {
     holds({.name = "stopped", .policy = policy_of(1), .sizes = {10, 10, 10}, .stops = true,
            .wide = 2, .narrow = 2, .at_once = false},
           20'000);
 }
 
-TEST_CASE("sender: few answers, to the end")
+TEST_CASE("sender: answers from a short list in every order: all guarantees hold")
 {
     holds({.name = "three items to the end", .policy = policy_of(1), .sizes = {10, 10, 10},
            .narrow = 100},
@@ -68,7 +68,7 @@ TEST_CASE("sender: few answers, to the end")
     holds(p, 20'000);
 }
 
-TEST_CASE("sender: three tries, so a batch may fail, be refused or be unknown again after an unknown outcome")
+TEST_CASE("sender: three attempts, any answer after an unknown outcome: all guarantees hold")
 {
     plan p{.name = "three tries", .policy = policy_of(1), .sizes = {10, 10, 10}, .wide = 3,
            .narrow = 2};
@@ -89,7 +89,7 @@ TEST_CASE("sender: three tries, so a batch may fail, be refused or be unknown ag
     holds(p, 100'000);
 }
 
-TEST_CASE("sender: two in flight, answers out of order")
+TEST_CASE("sender: two batches in flight, answers out of order: all guarantees hold")
 {
     plan p{.name = "two in flight", .policy = policy_of(2), .sizes = {10, 10, 10, 10}, .wide = 2,
            .at_once = false};
@@ -106,7 +106,7 @@ TEST_CASE("sender: two in flight, answers out of order")
     holds(q, 250'000);
 }
 
-TEST_CASE("sender: items that come in between, and what waits to fill")
+TEST_CASE("sender: items queued between other steps, with and without linger: all guarantees hold")
 {
     plan p{.name = "streaming", .policy = policy_of(1), .sizes = {10, 40, 10}, .streaming = true,
            .wide = 1, .narrow = 2};
@@ -120,7 +120,7 @@ TEST_CASE("sender: items that come in between, and what waits to fill")
     holds(q, 40'000);
 }
 
-TEST_CASE("sender: limits that make no sense")
+TEST_CASE("sender: contradictory limits and extreme sizes: all guarantees hold")
 {
     for (const batch_limits& l :
          {batch_limits{0, 0, 0, 0}, batch_limits{10, 0, 10, 10}, batch_limits{5, 1, unlimited, 9},
@@ -167,7 +167,7 @@ std::string caught()
 
 }  // namespace
 
-TEST_CASE("sender: what is wrong on purpose is caught")
+TEST_CASE("sender: mutants are caught")
 {
     if (tests_support::sanitized) return;  // about logic, not about memory
     CHECK(caught<wrong::none>() == "");
@@ -195,7 +195,7 @@ TEST_CASE("sender: what is wrong on purpose is caught")
     by(caught<wrong::fails_neighbours>(), "undecided may have arrived");
 }
 
-TEST_CASE("sender: what only an audit by hand can show is caught, too")
+TEST_CASE("sender: the audit reports the violations of sequences written by hand")
 {
     const send_policy p = policy_of(2);
     const steady_time now{};

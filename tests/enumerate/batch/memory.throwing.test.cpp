@@ -82,7 +82,7 @@ constexpr std::uint64_t streamed = tests_support::rounds(100'000, 100'000);
 
 }  // namespace
 
-TEST_CASE("sender: no allocation an item once its buffers have grown")
+TEST_CASE("sender: no allocation per item after the buffers have grown")
 {
     for (const std::uint32_t in_flight : {1U, 4U}) {
         batch_sender s({.limit = {.bytes = 2'000, .items = 64},
@@ -99,7 +99,7 @@ TEST_CASE("sender: no allocation an item once its buffers have grown")
     }
 }
 
-TEST_CASE("sender: no allocation an item or a key that comes and goes, in order")
+TEST_CASE("sender: in order, no allocation per item or key after the buffers have grown")
 {
     for (const std::uint64_t keys : {1U, 50U, 1'000U, 1'000'000'000U}) {
         for (const bool one_key : {false, true}) {
@@ -120,7 +120,7 @@ TEST_CASE("sender: no allocation an item or a key that comes and goes, in order"
     }
 }
 
-TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
+TEST_CASE("sender: a waiting item takes 16 bytes, with and without order")
 {
     for (const bool ordered : {false, true}) {
         batch_sender s({.limit = {.items = 10}, .ordered = ordered});
@@ -134,7 +134,7 @@ TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
     }
 }
 
-TEST_CASE("send_all: an endless input in flat memory, nothing allocated an item")
+TEST_CASE("send_all: a long input takes bounded memory and no allocation per item")
 {
     std::uint64_t at = 0;
     resend_buffer<endless, std::default_sentinel_t> box(endless{&at, 200'000}, {});

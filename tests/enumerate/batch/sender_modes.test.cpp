@@ -36,7 +36,7 @@ send_policy in_order(std::uint32_t in_flight, std::uint64_t items)
 
 }  // namespace
 
-TEST_CASE("sender: keys in order, any answers")
+TEST_CASE("sender: ordered keys, any first answers: all guarantees hold")
 {
     holds({.name = "two keys", .policy = in_order(1, 3), .sizes = {10, 10, 10, 10},
            .keys = {1, 2, 1, 2}, .wide = 2, .narrow = 3, .at_once = false},
@@ -50,7 +50,7 @@ TEST_CASE("sender: keys in order, any answers")
     holds(p, 10'000);
 }
 
-TEST_CASE("sender: keys in order, few answers, to the end")
+TEST_CASE("sender: ordered keys, answers from a short list: all guarantees hold")
 {
     holds({.name = "six of three keys", .policy = in_order(2, 2),
            .sizes = {10, 10, 10, 10, 10, 10}, .keys = {1, 2, 3, 2, 1, 3}, .narrow = 4},
@@ -63,7 +63,7 @@ TEST_CASE("sender: keys in order, few answers, to the end")
           10'000);
 }
 
-TEST_CASE("sender: keys that stop and are resumed, items that come in between")
+TEST_CASE("sender: stopped keys are resumed while items are queued: all guarantees hold")
 {
     plan p{.name = "resumed", .policy = in_order(1, 2), .sizes = {10, 10, 10, 10},
            .keys = {1, 2, 1, 1}, .streaming = true, .narrow = 3, .resumes = 2};
@@ -79,7 +79,7 @@ TEST_CASE("sender: keys that stop and are resumed, items that come in between")
     holds(p, 10'000);
 }
 
-TEST_CASE("sender: batches of one key")
+TEST_CASE("sender: batches of one key: all guarantees hold")
 {
     plan p{.name = "one key", .policy = policy_of(1), .sizes = {10, 10, 10, 10},
            .keys = {1, 1, 2, 1}, .wide = 2, .narrow = 3, .at_once = false};
@@ -95,7 +95,7 @@ TEST_CASE("sender: batches of one key")
     holds(p, 10'000);
 }
 
-TEST_CASE("sender: a smaller one in the place of what is too large")
+TEST_CASE("sender: a replacement for an oversized item: all guarantees hold")
 {
     // 31 is too large for a single item, 36 for a batch; 5 fits, 30 may be refused, 50 never fits.
     plan p{.name = "replaced", .policy = policy_of(1), .sizes = {10, 31, 10},
@@ -125,7 +125,7 @@ TEST_CASE("sender: a smaller one in the place of what is too large")
     holds(p, 1'000);
 }
 
-TEST_CASE("sender: what is too large by what is known, sent alone")
+TEST_CASE("sender: oversized items are sent alone: all guarantees hold")
 {
     plan p{.name = "alone", .policy = policy_of(1), .sizes = {10, 31, 10, 50},
            .wide = 1, .narrow = 4};
@@ -141,7 +141,7 @@ TEST_CASE("sender: what is too large by what is known, sent alone")
     holds(p, 1'000);
 }
 
-TEST_CASE("sender: retries that must be paid for")
+TEST_CASE("sender: retries limited by a token budget: all guarantees hold")
 {
     plan p{.name = "one token", .policy = policy_of(1), .sizes = {10, 10, 10, 10}, .wide = 2,
            .narrow = 3, .at_once = false};
@@ -159,7 +159,7 @@ TEST_CASE("sender: retries that must be paid for")
     holds(p, 10'000);
 }
 
-TEST_CASE("sender: exact sizes, whatever header is guessed")
+TEST_CASE("sender: exact sizes with a wrong item_overhead: all guarantees hold")
 {
     plan p{.name = "exact", .policy = policy_of(1), .sizes = {10, 25, 10}, .wide = 2, .narrow = 1};
     p.policy.exact_sizes = true;
@@ -300,7 +300,7 @@ plan paid()
 
 }  // namespace
 
-TEST_CASE("sender: what is wrong on purpose with a mode is caught")
+TEST_CASE("sender: mutants of the modes are caught")
 {
     if (tests_support::sanitized) return;  // about logic, not about memory
     const auto by = [](const std::string& how, const char* promise) {

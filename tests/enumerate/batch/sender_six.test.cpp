@@ -47,7 +47,7 @@ plan any_answers(const char* name, std::size_t items, std::uint64_t a_batch,
 
 }  // namespace
 
-TEST_CASE("sender: six items, two in flight, any answers to the end")
+TEST_CASE("sender: up to six items, two in flight, any answers to the end: all guarantees hold")
 {
     holds(any_answers("six in twos, any answers", 6, 2, 2), 1'000'000'000'000'000'000);
     // Six items in threes have more than five times as many simulations.
@@ -65,7 +65,7 @@ TEST_CASE("sender: six items, two in flight, any answers to the end")
     holds(p, 1'000'000'000'000'000'000);
 }
 
-TEST_CASE("sender: six items, one in flight, any answers and any numbers to the end")
+TEST_CASE("sender: up to six items, one in flight, any answers and sizes: all guarantees hold")
 {
     // A batch may be refused after an unknown outcome, and its items may then be in any smaller
     // batch. With numbers, each further item has about four times as many simulations.
@@ -79,7 +79,7 @@ TEST_CASE("sender: six items, one in flight, any answers and any numbers to the 
     holds(p, 1'000'000'000'000);
 }
 
-TEST_CASE("sender: fewer items, two in flight, any answers to the end, and what else there is")
+TEST_CASE("sender: up to four items, throttling, stops and learnt headers: all guarantees hold")
 {
     plan p = any_answers("four in twos, throttled, stopped", 4, 2, 2);
     p.throttles = 1;
@@ -98,7 +98,7 @@ TEST_CASE("sender: fewer items, two in flight, any answers to the end, and what 
 
 // The canonical form assumes that attempt numbers are only names, and that time is relative. A run
 // without the canonical form must have the same result.
-TEST_CASE("sender: simulations that differ in names alone lead to as many schedules")
+TEST_CASE("sender: the canonical form of simulations keeps the number of schedules")
 {
     for (const bool stops : {false, true}) {
         plan p = any_answers("names", 3, 2, 2);
@@ -137,7 +137,7 @@ std::string caught_with_six()
 
 }  // namespace
 
-TEST_CASE("sender: what is wrong on purpose is caught with six items, too")
+TEST_CASE("sender: mutants are caught with six items")
 {
     if (tests_support::sanitized) return;  // about logic, not about memory
     const auto by = [](const std::string& how, const char* promise) {

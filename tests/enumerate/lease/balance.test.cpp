@@ -345,7 +345,7 @@ void print(const char* what, const verdict& v)
 
 balance_plan ours(const view& v) { return waybill::balance(v, 0.5); }
 
-TEST_CASE("balance: all states, where all owners are visible")
+TEST_CASE("balance: all states, all owners visible: all invariants hold")
 {
     for (const double random : {0.0, 0.5, 0.99}) {
         const verdict v =
@@ -355,14 +355,14 @@ TEST_CASE("balance: all states, where all owners are visible")
     }
 }
 
-TEST_CASE("balance: all states, where owners without partitions are not visible")
+TEST_CASE("balance: all states, owners without partitions invisible: all invariants hold")
 {
     const verdict v = every(ours, false);
     print("owners without partitions are not visible", v);
     CHECK(v.broken.empty());
 }
 
-TEST_CASE("balance: the numbers of a plan")
+TEST_CASE("balance: a plan contains the exact counts, target and surplus")
 {
     for (const counts& c : all_states(7, 3)) {
         for (std::uint32_t o = 0; o != 3; ++o) {
@@ -468,30 +468,30 @@ void caught(const char* what, Plan plan, std::initializer_list<const char*> laws
     }
 }
 
-TEST_CASE("balance: mutant caught: the quota rounded up, a free one and a stolen one at once")
+TEST_CASE("balance: mutant caught: the quota is rounded up, and one round both claims and steals")
 {
     caught("mutant: quota rounded up", rounded_up,
            {"an unbalanced state does not change", "an owner exceeds its target"});
 }
 
-TEST_CASE("balance: mutant caught: each owner for itself")
+TEST_CASE("balance: mutant caught: each owner claims the first partitions that it finds")
 {
     caught("mutant: each for itself", each_for_itself, {"two owners want the same partition"});
 }
 
-TEST_CASE("balance: mutant caught: takes all that is free")
+TEST_CASE("balance: mutant caught: an owner claims free partitions beyond its target")
 {
     caught("mutant: takes all that is free", takes_all_that_is_free,
            {"an owner exceeds its target", "a partition moves twice"});
 }
 
-TEST_CASE("balance: mutant caught: steals from an owner that has more")
+TEST_CASE("balance: mutant caught: an owner steals from the owner with the most partitions")
 {
     caught("mutant: steals from an owner that has more", steals_from_who_has_more,
            {"a balanced state moves"});
 }
 
-TEST_CASE("balance: mutant caught: releases all partitions")
+TEST_CASE("balance: mutant caught: an owner releases all partitions when another joins")
 {
     caught("mutant: releases all", releases_all,
            {"an owner falls below its target", "a partition comes back to its owner"});
@@ -658,7 +658,7 @@ using row_fleet = fleet_of<tests_support::row_leases>;
 
 // If a view contains the claims of an earlier owner, the next owner may leave it one partition
 // more. Then a third round follows.
-TEST_CASE_TEMPLATE("balance: five owners start at once: nothing moves, two rounds or three", Fleet,
+TEST_CASE_TEMPLATE("balance: five owners start at once: no moves, two or three rounds", Fleet,
                    fleet, row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
@@ -672,7 +672,7 @@ TEST_CASE_TEMPLATE("balance: five owners start at once: nothing moves, two round
     }
 }
 
-TEST_CASE_TEMPLATE("balance: owners join: the joiners' shares move, once each, within three rounds",
+TEST_CASE_TEMPLATE("balance: owners join: only their shares move, once each, within three rounds",
                    Fleet, fleet, row_fleet)
 {
     std::uint32_t longest = 0;
@@ -712,7 +712,7 @@ TEST_CASE_TEMPLATE("balance: an owner that does not release its surplus loses it
     }
 }
 
-TEST_CASE_TEMPLATE("balance: with max_moves an owner releases that many partitions in a round",
+TEST_CASE_TEMPLATE("balance: an owner releases at most max_moves partitions in a round",
                    Fleet, fleet, row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
@@ -733,7 +733,7 @@ TEST_CASE_TEMPLATE("balance: with max_moves an owner releases that many partitio
 }
 
 TEST_CASE_TEMPLATE(
-    "balance: a rolling restart: each partition moves twice and is back at its owner", Fleet, fleet,
+    "balance: a rolling restart moves each partition away and back", Fleet, fleet,
     row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
@@ -756,7 +756,7 @@ TEST_CASE_TEMPLATE(
     }
 }
 
-TEST_CASE_TEMPLATE("balance: changes that overlap: a partition moves at most once for each of them",
+TEST_CASE_TEMPLATE("balance: overlapping changes: a partition moves at most once for each of them",
                    Fleet, fleet, row_fleet)
 {
     std::uint32_t most = 0;

@@ -451,7 +451,7 @@ std::uint64_t enumerate(const char* what, extent x, const char* rule = "")
 
 constexpr bool few = tests_support::brief;
 
-TEST_CASE("leases: owners in every order")
+TEST_CASE("leases: two or three owners in every order: all invariants hold")
 {
     CHECK(enumerate("two owners", {.rounds = 4}) == 0);
     CHECK(enumerate("two owners, two partitions", {.partitions = 2, .rounds = few ? 2U : 3U}) == 0);
@@ -467,14 +467,14 @@ TEST_CASE("leases: owners that do not release their surplus lose it after an exp
                     {.rounds = few ? 2U : 4U, .naps = 2, .never_releases = true}) == 0);
 }
 
-TEST_CASE("leases: calls fail, before or after they take effect")
+TEST_CASE("leases: calls fail before or after their effect: all invariants hold")
 {
     CHECK(enumerate("one call fails", {.rounds = few ? 2U : 4U, .faults = 1}) == 0);
     CHECK(enumerate("two calls fail", {.rounds = few ? 1U : 3U, .faults = 2}) == 0);
     CHECK(enumerate("two partitions, one call fails", {.partitions = 2, .rounds = few ? 2U : 3U, .faults = 1}) == 0);
 }
 
-TEST_CASE("leases: calls are given up, and answered at any time after that")
+TEST_CASE("leases: abandoned calls end at any later time: all invariants hold")
 {
     CHECK(enumerate("one is answered late", {.rounds = few ? 2U : 4U, .late = 1}) == 0);
     CHECK(enumerate("one is answered late, one sleeps", {.rounds = few ? 2U : 4U, .late = 1, .naps = 1}) == 0);
@@ -482,7 +482,7 @@ TEST_CASE("leases: calls are given up, and answered at any time after that")
     CHECK(enumerate("two partitions, one is answered late", {.partitions = 2, .rounds = few ? 1U : 2U, .late = 1}) == 0);
 }
 
-TEST_CASE("leases: mutant caught: an answer is taken for that of another call")
+TEST_CASE("leases: mutant caught: a late answer is applied to another call")
 {
     if (few) return;  // it is the laws that are tried out here, and that was done in full
     CHECK(enumerate("mutant: any answer", {.rounds = 5, .late = 1, .naps = 2, .any_answer = true},
@@ -492,13 +492,13 @@ TEST_CASE("leases: mutant caught: an answer is taken for that of another call")
                     "a lease was not given back") > 0);
 }
 
-TEST_CASE("leases: owners sleep past their leases")
+TEST_CASE("leases: owners sleep past their leases: all invariants hold")
 {
     CHECK(enumerate("one sleeps", {.rounds = few ? 3U : 6U, .naps = 3}) == 0);
     CHECK(enumerate("one sleeps, a call fails", {.rounds = few ? 2U : 5U, .faults = 1, .naps = few ? 1U : 2U}) == 0);
 }
 
-TEST_CASE("leases: owners are killed and start anew")
+TEST_CASE("leases: owners are killed and restart: all invariants hold")
 {
     CHECK(enumerate("one is killed", {.rounds = few ? 2U : 5U, .kills = 1}) == 0);
     CHECK(enumerate("one is killed, a call fails", {.rounds = few ? 1U : 3U, .faults = 1, .kills = 1}) == 0);
@@ -506,14 +506,14 @@ TEST_CASE("leases: owners are killed and start anew")
                     {.rounds = few ? 1U : 4U, .faults = 1, .kills = 1, .same_incarnation = true}) == 0);
 }
 
-TEST_CASE("leases: owners stop")
+TEST_CASE("leases: owners that stop leave no leases of their own")
 {
     CHECK(enumerate("one stops", {.partitions = 2, .rounds = few ? 2U : 3U, .stops = 1}) == 0);
     CHECK(enumerate("both stop", {.rounds = few ? 2U : 4U, .stops = 2}) == 0);
     CHECK(enumerate("one stops, a call fails", {.rounds = few ? 1U : 4U, .faults = 1, .stops = 1}) == 0);
 }
 
-TEST_CASE("leases: mutant caught: an owner that stops and does not read its own rows again")
+TEST_CASE("leases: mutant caught: an owner that stops does not read its own rows again")
 {
     CHECK(enumerate("mutant: never reads again", {.rounds = 2, .faults = 1, .stops = 1, .never_reads_again = true},
                     "a lease was not given back") > 0);
@@ -542,12 +542,12 @@ TEST_CASE("leases: mutant caught: a store that forgets epochs")
 }
 
 // Not a mutant that must be caught: the next read of the table shows that there is no rival.
-TEST_CASE("leases: a store that takes an outage for a rival costs nobody his lease")
+TEST_CASE("leases: a store that reports an outage as contention costs no owner its lease")
 {
     CHECK(enumerate("errors read as contention", {.rounds = few ? 1U : 3U, .faults = 2, .of_store = flaw::swallows_errors}) == 0);
 }
 
-TEST_CASE("leases: mutant caught: owners who do not agree when a lease expires")
+TEST_CASE("leases: mutant caught: owners with different lease expiries")
 {
     if (few) return;  // it is the laws that are tried out here, and that was done in full
     CHECK(enumerate("mutant: one expects a longer expiry",
@@ -766,7 +766,8 @@ private:
     std::string broken_;
 };
 
-TEST_CASE("leases: clocks that differ, calls in flight, outages, sleep: seeded runs")
+TEST_CASE("leases: seeded runs with clock drift, late calls, outages and sleep: all invariants "
+          "hold")
 {
     const std::uint64_t seeds = few ? 30 : 3'000;
     std::uint64_t broken = 0;

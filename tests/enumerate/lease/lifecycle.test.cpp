@@ -534,7 +534,7 @@ verdict enumerate(const char* what, int depth, const char* rule = "")
     return v;
 }
 
-TEST_CASE("lifecycle: whatever happens, in whatever order, it keeps its laws and ends")
+TEST_CASE("lifecycle: every order of events keeps all invariants, and every run ends")
 {
     const verdict v = enumerate<right>("the machine", tests_support::brief ? 7 : 10);
     CHECK(v.broken == 0);
@@ -548,7 +548,7 @@ void caught(const char* what, const char* rule, int depth = 5)
     CHECK(enumerate<Machine>(what, depth, rule).broken > 0);
 }
 
-TEST_CASE("lifecycle: mutants caught")
+TEST_CASE("lifecycle: mutants are caught")
 {
     caught<opens_after_lost>("opens after it was lost", "opened without an assignment");
     caught<saves_after_lost>("takes lost for revoked", "closed as what it is not");

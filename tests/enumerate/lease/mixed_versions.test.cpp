@@ -351,12 +351,12 @@ std::uint64_t broken_runs(std::uint64_t seeds, bool hides_old, const char* law =
     return broken;
 }
 
-TEST_CASE("mixed versions: nothing is taken from a live owner")
+TEST_CASE("mixed versions: no lease of a live owner is taken as expired")
 {
     CHECK(broken_runs(tests_support::brief ? 100 : 3'000, false) == 0);
 }
 
-TEST_CASE("mixed versions: mutant caught: owners of version 0.1 are not noticed")
+TEST_CASE("mixed versions: mutant caught: owners of version 0.1 are not detected")
 {
     CHECK(broken_runs(tests_support::brief ? 100 : 500, true,
                       "two trust their lease at the same time") > 0);

@@ -451,7 +451,7 @@ totals try_all(const char* what, wrong w, std::uint64_t second_within)
     return sum;
 }
 
-TEST_CASE("run_partitions: whatever goes wrong at any call, each event takes effect once")
+TEST_CASE("run_partitions: one or two faults at any calls: each event takes effect once")
 {
     const totals sum = try_all("one trouble, or two", wrong::nothing,
                                tests_support::rounds<std::uint64_t>(0, 12));
@@ -459,12 +459,12 @@ TEST_CASE("run_partitions: whatever goes wrong at any call, each event takes eff
     CHECK(sum.broken == 0);
 }
 
-TEST_CASE("run_partitions: without a fence a batch is committed without a lease")
+TEST_CASE("run_partitions: mutant caught: a store without a fence")
 {
     CHECK(try_all("without a fence", wrong::no_fence, 0).broken != 0);
 }
 
-TEST_CASE("run_partitions: with a store that advances blindly an event takes effect twice")
+TEST_CASE("run_partitions: mutant caught: a store that advances checkpoints without a comparison")
 {
     CHECK(try_all("a store that advances blindly", wrong::advances_blindly, 0).broken != 0);
 }

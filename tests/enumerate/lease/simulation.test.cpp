@@ -488,7 +488,7 @@ totals simulate(std::uint64_t from, std::uint64_t simulations, wrong w, bool unt
 
 }  // namespace
 
-TEST_CASE("a million simulations of shared partitions: each event once, in order, all given back")
+TEST_CASE("shared partitions: each event is handled once and in order, and all leases are released")
 {
     if (const char* seed = std::getenv("WAYBILL_REPLAY")) {
         const totals t = simulate(std::strtoull(seed, nullptr, 10), 1, wrong::nothing, true);
@@ -507,13 +507,13 @@ TEST_CASE("a million simulations of shared partitions: each event once, in order
     CHECK(t.overtaken > t.simulations / 100);
 }
 
-TEST_CASE("the simulation finds a checkpoint that is set without comparing")
+TEST_CASE("shared partitions: mutant caught: a checkpoint is set without a comparison")
 {
     const totals t = simulate(1, 20'000, wrong::advances_blindly, true);
     CHECK(t.broken != 0);
 }
 
-TEST_CASE("the simulation finds an event that ends its process where nobody counts that")
+TEST_CASE("shared partitions: mutant caught: a deadly event is returned as an infrastructure fault")
 {
     const totals t = simulate(1, 20'000, wrong::death_is_a_fault, true);
     CHECK(t.broken != 0);

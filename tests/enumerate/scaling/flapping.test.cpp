@@ -162,7 +162,7 @@ void compare(const sketch& up, const sketch& down, tally& t)
 
 }  // namespace
 
-TEST_CASE("flapping: each pair of rules of one or two comparisons")
+TEST_CASE("flapping: the check is exact for each pair of rules of one or two comparisons")
 {
     const std::vector<sketch> ones = leaves();
     std::vector<sketch> rules = ones;
@@ -185,7 +185,7 @@ TEST_CASE("flapping: each pair of rules of one or two comparisons")
     CHECK(t.invented == 0);
 }
 
-TEST_CASE("flapping: rules of three comparisons, and the opposites of some")
+TEST_CASE("flapping: the check is exact for random rules of three comparisons and their opposites")
 {
     const std::vector<sketch> ones = leaves();
     tests_support::dice roll(1);

@@ -171,7 +171,7 @@ std::vector<std::uint64_t> row(std::uint64_t first, std::uint64_t step, std::uin
 
 }  // namespace
 
-TEST_CASE("completion_tracker: all windows of 20, as std::set has it")
+TEST_CASE("completion_tracker: all windows of 20 events equal a std::set model")
 {
     constexpr std::uint64_t many = tests_support::brief ? 12 : 20;
     wrong = 0;
@@ -187,7 +187,8 @@ TEST_CASE("completion_tracker: all windows of 20, as std::set has it")
                 static_cast<unsigned long long>(sum.longest));
 }
 
-TEST_CASE("completion_tracker: all windows of 13, dense and sparse, cut to every budget")
+TEST_CASE("completion_tracker: all windows of 13 events, cut to every budget, equal a std::set "
+          "model")
 {
     constexpr std::uint64_t many = tests_support::brief ? 8 : 13;
     constexpr std::uint64_t last = ~std::uint64_t{0};
