@@ -575,27 +575,27 @@ constexpr extent policies{brief ? 2 : 4, 2, brief ? 1 : 2, 3, 4};
 constexpr extent outcomes{brief ? 2 : 4, 2, 1, 6, 4};
 constexpr extent for_mutants{brief ? 2 : 3, 2, 1, 6, 1};
 
-TEST_CASE("at least once: every three faults, four events in batches of two that work, fail, or are late")
+TEST_CASE("at least once: any three faults, four events, few outcomes: all invariants hold")
 {
     CHECK(enumerate("three faults, three outcomes, every policy", triples, itself{}).broken == 0);
 }
 
-TEST_CASE("at least once: every two faults of a store that may confirm what is not there")
+TEST_CASE("at least once: any two faults, false commit reports included: all invariants hold")
 {
     CHECK(enumerate("two faults, lies among them", liars, itself{}).broken == 0);
 }
 
-TEST_CASE("at least once: every two faults, a commit a batch or an event, asked or not")
+TEST_CASE("at least once: any two faults, few outcomes, any policy: all invariants hold")
 {
     CHECK(enumerate("two faults, three outcomes, every policy", policies, itself{}).broken == 0);
 }
 
-TEST_CASE("at least once: every single fault, every outcome, every policy")
+TEST_CASE("at least once: any fault, any outcome, any policy: all invariants hold")
 {
     CHECK(enumerate("one fault, every outcome, every policy", outcomes, itself{}).broken == 0);
 }
 
-TEST_CASE("at least once: the driver by hand is right where nothing is made wrong in it")
+TEST_CASE("at least once: the manual driver without a mistake keeps all invariants")
 {
     CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}).broken == 0);
 }
@@ -649,12 +649,12 @@ TEST_CASE("at least once: mutant caught: infrastructure counted as event failure
               "a good event is a dead letter");
 }
 
-TEST_CASE("at least once: mutant caught: dead letter that cannot be written given up")
+TEST_CASE("at least once: mutant caught: a failed write of a dead letter is ignored")
 {
     is_caught("dead letter given up", wrong::letter_fault_is_skipped, "an event before the checkpoint is lost");
 }
 
-TEST_CASE("at least once: mutant caught: what stays transient is passed over")
+TEST_CASE("at least once: mutant caught: an event with exhausted retries is skipped")
 {
     is_caught("what stays transient is passed over", wrong::exhausted_is_done, "an event before the checkpoint is lost");
 }
@@ -664,13 +664,13 @@ TEST_CASE("at least once: mutant caught: unknown commit treated as applied")
     is_caught("unknown commit treated as applied", wrong::unknown_is_applied, "the report is ahead of the checkpoint");
 }
 
-TEST_CASE("at least once: mutant caught: another key for each delivery")
+TEST_CASE("at least once: mutant caught: each delivery has a different idempotency key")
 {
     is_caught("another key for each delivery", wrong::key_of_the_delivery,
               "an effect has another key than its event's");
 }
 
-TEST_CASE("at least once: replays the line in WAYBILL_REPLAY_ONCE")
+TEST_CASE("at least once: WAYBILL_REPLAY_ONCE selects one schedule")
 {
     const char* line = std::getenv("WAYBILL_REPLAY_ONCE");
     if (!line) return;

@@ -208,7 +208,7 @@ private:
     std::string broken_;
 };
 
-TEST_CASE("at least once: every answer to every step")
+TEST_CASE("at least once: every answer to every step: all invariants hold")
 {
     for (std::uint64_t events = 1; events <= (tests_support::brief ? 2 : 3); ++events) {
         choices c;

@@ -194,7 +194,8 @@ std::uint64_t enumerate(const char* what, guard g, std::uint32_t losses, std::ui
     return v.broken;
 }
 
-TEST_CASE("at least once, two owners: every interleaving, with up to two lost answers")
+TEST_CASE("at least once, two owners: every interleaving, up to two lost answers: all invariants "
+          "hold")
 {
     CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::detail::highest_size) == 0);
     if (tests_support::brief) return;
@@ -205,7 +206,7 @@ TEST_CASE("at least once, two owners: every interleaving, with up to two lost an
     CHECK(enumerate("a commit an event", guard::compare_and_set, 0, 1) == 0);
 }
 
-TEST_CASE("at least once, two owners: mutant caught: a store that does not compare")
+TEST_CASE("at least once, two owners: mutant caught: a store without compare-and-set")
 {
     CHECK(enumerate("no guard", guard::none, 0, waybill::detail::highest_size) > 0);
 }

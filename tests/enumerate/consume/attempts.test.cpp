@@ -54,19 +54,20 @@ constexpr extent leaving_with_fault{brief ? 2 : 3, 3, 1, deadly_or_not, false, 2
 constexpr extent long_outage{brief ? 1 : 2, 2, 1, down_for_long, false, 2};
 constexpr extent long_outage_alone{1, 1, brief ? 1 : 2, down_for_long, false, 3};
 
-TEST_CASE("attempts: deadly events alone, in every place of batches of eight, five and two")
+TEST_CASE("crash records: deadly events at all positions of a batch: all invariants hold")
 {
     holds("deadly events, a batch of eight", alone, 512);
     holds("deadly events, batches of five, one death is enough", in_fives, 512);
     holds("deadly events, batches of two", in_twos, 512);
 }
 
-TEST_CASE("attempts: deadly events and outages that look like bad events")
+TEST_CASE("crash records: deadly events, and outages that look like bad events: all invariants "
+          "hold")
 {
     holds("deadly events and outages", with_outage, 300'000);
 }
 
-TEST_CASE("attempts: deadly events and every fault")
+TEST_CASE("crash records: deadly events and up to three faults: all invariants hold")
 {
     holds("deadly events, one fault, one batch of four", one_fault, 300'000);
     holds("deadly events, one fault, batches of two", one_fault_in_twos, 1'000'000);
@@ -75,12 +76,12 @@ TEST_CASE("attempts: deadly events and every fault")
     holds("deadly events, batches of one, two faults", singly, 100'000);
 }
 
-TEST_CASE("attempts: deadly events in a store that says what is not so")
+TEST_CASE("crash records: deadly events and false commit reports: all invariants hold")
 {
     holds("deadly events, lies, read back always", always_read, 49'000);
 }
 
-TEST_CASE("attempts: events leave the log at any time, in the middle of a search as well")
+TEST_CASE("crash records: deadly events, and events that leave the log: all invariants hold")
 {
     holds("deadly events that leave, a batch of five", leaving, 20'000);
     holds("deadly events that leave, batches of two", leaving_in_twos, 10'000);
@@ -88,7 +89,7 @@ TEST_CASE("attempts: events leave the log at any time, in the middle of a search
     holds("deadly events that leave, one fault", leaving_with_fault, 10'000);
 }
 
-TEST_CASE("attempts: no outage ends in a dead letter, however long it lasts")
+TEST_CASE("crash records: a long outage causes no dead letter")
 {
     holds("long outages, one fault", long_outage, 1'500);
     holds("long outages, two faults", long_outage_alone, 65'000);
@@ -178,14 +179,14 @@ std::string rob(std::uint32_t robberies, std::uint32_t faults, std::uint64_t at_
     return first;
 }
 
-TEST_CASE("attempts: owners who live and are robbed in the middle of a batch bury nothing")
+TEST_CASE("crash records: live owners that lose the partition in a batch cause no dead letter")
 {
     CHECK(rob(1, brief ? 1 : 2, 80'000) == "");
     CHECK(rob(brief ? 1 : 2, 1, 45'000) == "");
     CHECK(rob(brief ? 2 : 4, 0, 100'000) == "");
 }
 
-TEST_CASE("attempts: mutant caught: every other incarnation is taken for dead")
+TEST_CASE("crash records: mutant caught: every other incarnation is treated as dead")
 {
     CHECK(rob(1, 0, 30, false) == "a good event is a dead letter");
 }
@@ -194,38 +195,38 @@ constexpr extent mutants{2, 2, 0, deadly_or_not, false, 2};
 constexpr extent leaving_mutants{2, 1, 0, deadly_or_not, false, 2, 0, unknown, false, 1};
 constexpr extent outage_mutants{2, 1, 0, down_for_long, false, 2};
 
-TEST_CASE("attempts: mutant caught: attempts counted in memory only")
+TEST_CASE("crash records: mutant caught: attempts are counted in memory only")
 {
     is_caught("attempts counted in memory only", mutants, with_wrong_attempts{keeps_attempts::in_memory},
               "the log is not drained in so many deliveries");
 }
 
-TEST_CASE("attempts: mutant caught: an event condemned by its place")
+TEST_CASE("crash records: mutant caught: an event is suspected by its position in the batch")
 {
     is_caught("an event condemned by its place", leaving_mutants, with_wrong_attempts{keeps_attempts::by_place},
               "the effects up to the checkpoint are not those of each event once, in order");
 }
 
-TEST_CASE("attempts: mutant caught: attempt row written after handling")
+TEST_CASE("crash records: mutant caught: the record is stored after handling")
 {
     is_caught("attempt row written after handling", mutants, with_wrong_attempts{keeps_attempts::after_handling},
               "the log is not drained in so many deliveries");
 }
 
-TEST_CASE("attempts: mutant caught: a failure in order counted as a death")
+TEST_CASE("crash records: mutant caught: an orderly failure is counted as a death")
 {
     is_caught("a failure in order counted as a death", outage_mutants,
               with_wrong_attempts{keeps_attempts::never_called_off},
               "the effects up to the checkpoint are not those of each event once, in order");
 }
 
-TEST_CASE("attempts: mutant caught: the row stays when the checkpoint goes on")
+TEST_CASE("crash records: mutant caught: the record is not removed with the checkpoint")
 {
     is_caught("attempt row never removed", mutants, with_wrong_attempts{keeps_attempts::never_forgotten},
               "a row of attempts is left behind");
 }
 
-TEST_CASE("attempts: replays the line in WAYBILL_REPLAY")
+TEST_CASE("crash records: WAYBILL_REPLAY selects one schedule")
 {
     replay({&alone, &in_twos, &in_fives, &with_outage, &one_fault, &one_fault_in_twos, &two_faults, &three_faults,
             &singly, &always_read, &leaving, &leaving_in_twos, &leaving_singly, &leaving_with_fault, &long_outage,

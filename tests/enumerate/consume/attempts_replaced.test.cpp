@@ -199,7 +199,7 @@ void holds(const char* what, const trial& t, std::uint64_t at_least)
     if (!brief) CHECK(v.schedules >= at_least);
 }
 
-TEST_CASE("attempts: an owner who was replaced makes nobody forget who died")
+TEST_CASE("crash records: a replaced owner does not hide the deaths of later owners")
 {
     holds("one event, three later owners", {1, brief ? 2U : 3U, 0}, 14'000);
     holds("one event, two later owners, a fault", {1, brief ? 1U : 2U, 1}, 75'000);
@@ -214,12 +214,12 @@ void is_caught(const char* what, keeps_attempts how, std::uint32_t faults)
     CHECK(v.first.starts_with("deaths were forgotten"));
 }
 
-TEST_CASE("attempts: mutant caught: called off without a look")
+TEST_CASE("crash records: mutant caught: a record is cleared without a new read")
 {
     is_caught("called off without a look", keeps_attempts::without_a_look, 1);
 }
 
-TEST_CASE("attempts: mutant caught: epochs of rows not compared")
+TEST_CASE("crash records: mutant caught: epochs of records are not compared")
 {
     is_caught("epochs of rows not compared", keeps_attempts::without_epochs, 1);
 }

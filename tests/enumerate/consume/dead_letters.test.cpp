@@ -295,21 +295,22 @@ std::uint64_t reprocessing(const char* what, std::uint32_t faults, const Driver&
     return enumerate(what, at_least, [&](choices& c, std::string* told) { return reprocess_run(c, faults, driver, told); });
 }
 
-TEST_CASE("letters: reprocess, every fault, every answer, somebody else in between")
+TEST_CASE("dead letters: reprocess: up to three faults and a concurrent process: all invariants "
+          "hold")
 {
     CHECK(reprocessing("reprocess", 0, reprocess_itself{}) == 0);
     CHECK(reprocessing("reprocess, one fault", 1, reprocess_itself{}) == 0);
     CHECK(reprocessing("reprocess, three faults", brief ? 1 : 3, reprocess_itself{}, 2'000'000) == 0);
 }
 
-TEST_CASE("letters: mutant caught: reprocess removes the row in its own transaction")
+TEST_CASE("dead letters: mutant caught: reprocess removes the row in its own transaction")
 {
     CHECK(reprocessing("reprocess removes the row in its own transaction", 1,
                        reprocess_by_hand{wrong::row_in_its_own_transaction}) > 0);
     CHECK(reprocessing("reprocess removes the row first, on its own", 1, reprocess_by_hand{wrong::row_first}) > 0);
 }
 
-TEST_CASE("letters: mutant caught: a letter that was removed comes back")
+TEST_CASE("dead letters: mutant caught: a removed dead letter is written again")
 {
     CHECK(reprocessing("a failed letter is written blindly", 0, reprocess_by_hand{wrong::written_blindly}) > 0);
 }
@@ -426,21 +427,22 @@ std::uint64_t rewinding(const char* what, std::uint32_t faults, const Driver& dr
                      [&](choices& c, std::string* told) { return rewind_run(c, faults, driver, to, told); });
 }
 
-TEST_CASE("letters: rewind, every three faults, another owner at every step")
+TEST_CASE("dead letters: rewind: up to three faults, another owner at any step: all invariants "
+          "hold")
 {
     CHECK(rewinding("rewind", 0, rewind_itself{}) == 0);
     CHECK(rewinding("rewind, one fault", 1, rewind_itself{}) == 0);
     CHECK(rewinding("rewind, three faults", brief ? 2 : 3, rewind_itself{}, position{10, ""}, 90'000) == 0);
 }
 
-TEST_CASE("letters: rewind to the beginning, every three faults, another owner at every step")
+TEST_CASE("dead letters: rewind to the beginning: up to three faults, another owner at any step")
 {
     CHECK(rewinding("rewind to the beginning", 0, rewind_itself{}, std::nullopt) == 0);
     CHECK(rewinding("rewind to the beginning, one fault", 1, rewind_itself{}, std::nullopt) == 0);
     CHECK(rewinding("rewind to the beginning, three faults", brief ? 2 : 3, rewind_itself{}, std::nullopt, 90'000) == 0);
 }
 
-TEST_CASE("letters: mutant caught: rewind by blind set")
+TEST_CASE("dead letters: mutant caught: rewind sets the checkpoint without a comparison")
 {
     CHECK(rewinding("rewind by blind set", 0, blind_set{}) > 0);
 }

@@ -157,7 +157,7 @@ void holds(const char* what, const trial& t, std::uint64_t at_least)
 
 constexpr bool few = tests_support::brief;
 
-TEST_CASE("exceptions: each set of events whose handlers throw, and every fault of the store")
+TEST_CASE("exceptions: any set of throwing handlers, with store faults: all invariants hold")
 {
     holds("a batch of eight", {few ? 5U : 8U, 0, 0}, 1'000);
     holds("one fault", {few ? 2U : 3U, 1, 0}, 1'000);
@@ -178,7 +178,7 @@ TEST_CASE("exceptions: mutant caught: an exception is not recorded")
     is_caught("no exception is recorded", driver::records_no_exception, "the log is not drained in so many rounds");
 }
 
-TEST_CASE("exceptions: mutant caught: nothing is known of the last delivery")
+TEST_CASE("exceptions: mutant caught: each delivery gets a new assignment")
 {
     is_caught("a new assignment for each delivery", driver::makes_a_new_assignment, "a good event is a dead letter");
 }

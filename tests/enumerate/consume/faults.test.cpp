@@ -187,47 +187,48 @@ constexpr extent for_mutants{brief ? 2 : 3, 2, 1, of_the_first, false};
 constexpr extent for_skip_mutants{2, 2, 1, with_skipped, false};
 constexpr extent for_ask_mutants{2, 2, 0, the_first(2), false, 0, 1};
 
-TEST_CASE("faults: every single fault, every outcome of four events in batches of two")
+TEST_CASE("process_batch: any fault, any outcomes of four events: all invariants hold")
 {
     holds("one fault, batches of two", singles, 420'000);
 }
 
-TEST_CASE("faults: every two faults, four events in batches of two that work, fail or are late")
+TEST_CASE("process_batch: any two faults, four events, few outcomes: all invariants hold")
 {
     holds("two faults, batches of two, fewer outcomes", doubles, 660'000);
 }
 
-TEST_CASE("faults: every two faults, every outcome of two events in a batch")
+TEST_CASE("process_batch: any two faults, any outcomes of two events: all invariants hold")
 {
     holds("two faults, one batch of two", doubles_of_all, 380'000);
 }
 
-TEST_CASE("faults: every three faults, two events in a batch that work, fail or are late")
+TEST_CASE("process_batch: any three faults, two events, few outcomes: all invariants hold")
 {
     holds("three faults, one batch of two", triples, 820'000);
 }
 
-TEST_CASE("faults: events that are none of ours")
+TEST_CASE("process_batch: skipped events: all invariants hold")
 {
     holds("some skipped", skips, 2'100'000);
 }
 
-TEST_CASE("faults: whole batches that fail while what they need is down")
+TEST_CASE("process_batch: outages in which whole batches fail: all invariants hold")
 {
     holds("an outage that looks like bad events", outages, 57'000);
 }
 
-TEST_CASE("faults: a store that says what is not so, and is read back each time")
+TEST_CASE("process_batch: a store that reports false commits, read back each time: all invariants "
+          "hold")
 {
     holds("lies about commits, read back always", read_back_always, 130'000);
 }
 
-TEST_CASE("faults: a store that says what is not so, found when the checkpoint is advanced")
+TEST_CASE("process_batch: a false commit report is found at the next advance: all invariants hold")
 {
     holds("lies about commits, found later", lies, 120'000);
 }
 
-TEST_CASE("faults: the driver by hand is right where nothing is made wrong in it")
+TEST_CASE("process_batch: the manual driver without a mistake keeps all invariants")
 {
     CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
 }
@@ -237,67 +238,67 @@ void is_caught(const char* what, wrong w, const char* rule)
     batch_simulation::is_caught(what, for_mutants, by_hand{w}, rule);
 }
 
-TEST_CASE("faults: mutant caught: checkpoint before dead letters")
+TEST_CASE("process_batch: mutant caught: checkpoint before dead letters")
 {
     is_caught("checkpoint before dead letters", wrong::checkpoint_before_letters,
               "an event before the checkpoint is lost");
 }
 
-TEST_CASE("faults: mutant caught: dead letters before checkpoint without a transaction")
+TEST_CASE("process_batch: mutant caught: dead letters before checkpoint without a transaction")
 {
     is_caught("dead letters before checkpoint, no transaction", wrong::letters_before_checkpoint,
               "there are effects beyond the checkpoint, or of a failed handler");
 }
 
-TEST_CASE("faults: mutant caught: dead letters in a transaction of their own")
+TEST_CASE("process_batch: mutant caught: dead letters in a separate transaction")
 {
     is_caught("dead letters in their own transaction", wrong::letters_in_their_own,
               "there are dead letters beyond the checkpoint, or of good events");
 }
 
-TEST_CASE("faults: mutant caught: store fault counted as event failure")
+TEST_CASE("process_batch: mutant caught: store fault counted as event failure")
 {
     is_caught("store fault counted as event failure", wrong::store_fault_is_event_fault,
               "the effects up to the checkpoint are not those of each event once, in order");
 }
 
-TEST_CASE("faults: mutant caught: partial effect of a failed handler kept")
+TEST_CASE("process_batch: mutant caught: partial effect of a failed handler kept")
 {
     is_caught("partial effect of a failed handler kept", wrong::partial_effect_kept,
               "there are effects beyond the checkpoint, or of a failed handler");
 }
 
-TEST_CASE("faults: mutant caught: unknown commit treated as not applied")
+TEST_CASE("process_batch: mutant caught: unknown commit treated as not applied")
 {
     is_caught("unknown commit treated as not applied", wrong::unknown_is_not_applied,
               "reported as not committed, and is");
 }
 
-TEST_CASE("faults: mutant caught: unknown commit treated as applied")
+TEST_CASE("process_batch: mutant caught: unknown commit treated as applied")
 {
     is_caught("unknown commit treated as applied", wrong::unknown_is_applied,
               "reported as committed, and is not");
 }
 
-TEST_CASE("faults: mutant caught: a commit that reports an error treated as not applied")
+TEST_CASE("process_batch: mutant caught: a commit error treated as not applied")
 {
     is_caught("commit error treated as not applied", wrong::error_is_not_applied,
               "reported as not committed, and is");
 }
 
-TEST_CASE("faults: mutant caught: cancelled counted as event failure")
+TEST_CASE("process_batch: mutant caught: cancelled counted as event failure")
 {
     is_caught("cancelled counted as event failure", wrong::cancelled_is_event_fault,
               "the effects up to the checkpoint are not those of each event once, in order");
 }
 
-TEST_CASE("faults: mutant caught: what stays transient is passed over")
+TEST_CASE("process_batch: mutant caught: an event with exhausted retries is skipped")
 {
     is_caught("what stays transient is passed over", wrong::exhausted_is_done,
               "an event before the checkpoint is lost");
 }
 
-TEST_CASE("faults: mutant caught: all-failed batch dead-lettered without asking")
+TEST_CASE("process_batch: mutant caught: an all-failed batch is dead-lettered without a query")
 {
     CHECK(enumerate("by hand, with outages", for_ask_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
     batch_simulation::is_caught(
@@ -305,7 +306,7 @@ TEST_CASE("faults: mutant caught: all-failed batch dead-lettered without asking"
         "the effects up to the checkpoint are not those of each event once, in order");
 }
 
-TEST_CASE("faults: mutant caught: the effect of a skipped event kept")
+TEST_CASE("process_batch: mutant caught: the effect of a skipped event kept")
 {
     CHECK(enumerate("by hand, with skipped events", for_skip_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
     batch_simulation::is_caught("effect of a skipped event kept", for_skip_mutants,
@@ -313,7 +314,7 @@ TEST_CASE("faults: mutant caught: the effect of a skipped event kept")
                                 "there are effects beyond the checkpoint, or of a failed handler");
 }
 
-TEST_CASE("faults: mutant caught: skipped counted as event failure")
+TEST_CASE("process_batch: mutant caught: skipped counted as event failure")
 {
     batch_simulation::is_caught("skipped counted as event failure", for_skip_mutants,
                                 by_hand{wrong::skipped_is_event_fault},
@@ -327,7 +328,7 @@ void store_is_caught(const char* what, tests_support::flaw f)
     CHECK(enumerate(what, for_mutants, process_batch_itself{}, make).broken > 0);
 }
 
-TEST_CASE("faults: wrong stores caught")
+TEST_CASE("process_batch: mutants of the store are caught")
 {
     using tests_support::flaw;
     const auto right = [] { return tests_support::wrong_store(); };
@@ -342,12 +343,12 @@ TEST_CASE("faults: wrong stores caught")
     store_is_caught("dead letters are forgotten", flaw::put_is_forgotten);
 }
 
-TEST_CASE("faults: how many schedules that were")
+TEST_CASE("process_batch: the total number of schedules is printed")
 {
     std::printf("faults: %llu schedules in all\n", static_cast<unsigned long long>(schedules_in_all()));
 }
 
-TEST_CASE("faults: replays the line in WAYBILL_REPLAY")
+TEST_CASE("process_batch: WAYBILL_REPLAY selects one schedule")
 {
     replay({&singles, &doubles, &doubles_of_all, &triples, &skips, &outages, &read_back_always, &lies});
 }

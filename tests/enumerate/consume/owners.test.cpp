@@ -273,20 +273,20 @@ constexpr extent answer_lost_and_replaced{few ? 3 : 6, {2, 3}, {1, 2}, 1, belief
 constexpr extent small{few ? 3 : 4, {2, 3}, {1, 1}, 0, belief::reads_back, false};
 constexpr extent small_replaced{few ? 3 : 4, {1, 2}, {1, 2}, 0, belief::reads_back, false};
 
-TEST_CASE("owners: two of the same epoch, batches of two and three")
+TEST_CASE("owners: two owners of the same epoch: each event takes effect once and in order")
 {
     CHECK(enumerate("two owners, same epoch, every step", every_step, right()).broken == 0);
     CHECK(enumerate("two owners, same epoch", equals, right()).broken == 0);
 }
 
-TEST_CASE("owners: one replaces the other")
+TEST_CASE("owners: a replaced owner: each event takes effect once and in order")
 {
     CHECK(enumerate("two owners, later epoch, every step", every_step_replaced, right()).broken == 0);
     CHECK(enumerate("two owners, later epoch", replaced, right()).broken == 0);
     CHECK(enumerate("two owners, later epoch, smaller batches", replaced_by_a_slow_one, right()).broken == 0);
 }
 
-TEST_CASE("owners: the answer of one commit gets lost")
+TEST_CASE("owners: a lost commit answer: each event takes effect once and in order")
 {
     CHECK(enumerate("two owners, a lost answer", answer_lost, right()).broken == 0);
     CHECK(enumerate("two owners, later epoch, a lost answer", answer_lost_and_replaced, right()).broken == 0);
@@ -298,18 +298,18 @@ TEST_CASE("owners: mutant caught: `>` instead of compare-and-set")
                     "an event has taken effect twice").broken > 0);
 }
 
-TEST_CASE("owners: mutant caught: no guard at all")
+TEST_CASE("owners: mutant caught: a store without a guard")
 {
     CHECK(enumerate("no guard", small, wrong_in(flaw::no_guard), "an event has taken effect twice").broken > 0);
 }
 
-TEST_CASE("owners: mutant caught: compared at advance and not at commit")
+TEST_CASE("owners: mutant caught: the checkpoint is compared at advance and not at commit")
 {
     CHECK(enumerate("compared before, not within the commit", small, wrong_in(flaw::checked_once),
                     "an event has taken effect twice").broken > 0);
 }
 
-TEST_CASE("owners: mutant caught: epochs not compared")
+TEST_CASE("owners: mutant caught: epochs are not compared")
 {
     CHECK(enumerate("epochs not compared", small_replaced, wrong_in(flaw::no_epoch),
                     "an owner who was replaced has written").broken > 0);
@@ -321,14 +321,14 @@ TEST_CASE("owners: mutant caught: epochs not compared")
 constexpr extent taking_it_for_no{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::not_applied, false};
 constexpr extent taking_it_for_yes{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::applied, false};
 
-TEST_CASE("owners: mutant caught: unknown treated as not applied, in a store without compare-and-set")
+TEST_CASE("owners: mutant caught: unknown is treated as not applied, without compare-and-set")
 {
     CHECK(enumerate("unknown is no, with compare-and-set", taking_it_for_no, right()).broken == 0);
     CHECK(enumerate("unknown is no, without", taking_it_for_no, wrong_in(flaw::no_guard),
                     "an event has taken effect twice").broken > 0);
 }
 
-TEST_CASE("owners: mutant caught: unknown treated as applied, in a store without compare-and-set")
+TEST_CASE("owners: mutant caught: unknown is treated as applied, without compare-and-set")
 {
     CHECK(enumerate("unknown is yes, with compare-and-set", taking_it_for_yes, right()).broken == 0);
     CHECK(enumerate("unknown is yes, without", taking_it_for_yes, wrong_in(flaw::no_guard),

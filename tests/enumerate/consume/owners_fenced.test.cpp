@@ -339,7 +339,8 @@ constexpr extent unsure{few ? 2 : 3, {2, 1}, 1, 1};
 constexpr extent small{2, {1, 2}, 1, 0};
 constexpr extent small_unsure{2, {2, 1}, 1, few ? 0 : 1};
 
-TEST_CASE("owners with leases: the row read in the transaction, each event once, and by who has it")
+TEST_CASE("owners with leases: a lease row read under a lock: each event once, no replaced owner "
+          "writes")
 {
     const verdict v = enumerate("two claims each", twice, fence::locked, right());
     CHECK(v.broken == 0);
@@ -355,7 +356,8 @@ TEST_CASE("owners with leases: the row read in the transaction, each event once,
     CHECK(all >= (few ? 1'000U : 500'000U));
 }
 
-TEST_CASE("owners with leases: without a lock on the row compare-and-set is what holds")
+TEST_CASE("owners with leases: without a lock on the row, only compare-and-set prevents a second "
+          "effect")
 {
     const verdict v = enumerate("no lock", few ? small : unsure, fence::unlocked, right());
     CHECK(v.broken == 0);
@@ -363,14 +365,14 @@ TEST_CASE("owners with leases: without a lock on the row compare-and-set is what
     CHECK(enumerate("no lock, no compare-and-set", small, fence::unlocked, unguarded()).broken > 0);
 }
 
-TEST_CASE("owners with leases: the lock alone holds, too, in a store without compare-and-set")
+TEST_CASE("owners with leases: a lock on the row is sufficient without compare-and-set")
 {
     const verdict v = enumerate("lock, no compare-and-set", small, fence::locked, unguarded());
     CHECK(v.broken == 0);
     CHECK(v.replaced_wrote == 0);
 }
 
-TEST_CASE("owners with leases: mutant caught: checked before the transaction instead of in it")
+TEST_CASE("owners with leases: mutant caught: the lease is checked before the transaction")
 {
     const verdict v = enumerate("checked before", small_unsure, fence::before, right());
     CHECK(v.broken == 0);  // no second effect, because of compare-and-set
@@ -378,7 +380,7 @@ TEST_CASE("owners with leases: mutant caught: checked before the transaction ins
     CHECK(enumerate("checked before, no compare-and-set", small, fence::before, unguarded()).broken > 0);
 }
 
-TEST_CASE("owners with leases: mutant caught: not checked at all")
+TEST_CASE("owners with leases: mutant caught: the lease is not checked")
 {
     const verdict v = enumerate("not checked", small_unsure, fence::none, right());
     CHECK(v.broken == 0);

@@ -197,7 +197,7 @@ tried all(const extent& x)
 
 }  // namespace
 
-TEST_CASE("prune races: no row that is resubmitted is lost, nor a new failure")
+TEST_CASE("prune races: neither a resubmitted row nor a new failure is lost")
 {
     std::uint64_t runs = 0;
     const std::uint64_t most = tests_support::brief ? 2 : 4;
@@ -210,7 +210,7 @@ TEST_CASE("prune races: no row that is resubmitted is lost, nor a new failure")
     CHECK(runs > (tests_support::brief ? 10'000U : 1'000'000U));
 }
 
-TEST_CASE("prune races: who plans or removes without a look loses some")
+TEST_CASE("prune races: mutants are caught")
 {
     for (const mutant m : {mutant::ignores_held, mutant::removes_by_id, mutant::compares_no_time,
                            mutant::compares_no_hold}) {

@@ -219,21 +219,21 @@ std::string first_broken(wrong w, std::uint32_t faults, Run&& run_one, Broken&& 
 
 constexpr std::uint32_t most_faults = brief ? 2 : 3;
 
-TEST_CASE("resubmit: faults at any calls lose nothing and repeat only what is in doubt")
+TEST_CASE("resubmit: faults at any calls lose no message and repeat only those of unknown outcome")
 {
     std::uint64_t runs = 0;
     CHECK(first_broken(wrong::nothing, most_faults, resubmitted, broken_resubmit, &runs) == "");
     CHECK(runs > (brief ? 1'000 : 90'000));
 }
 
-TEST_CASE("reprocess_all: faults at any calls, and each event takes effect once")
+TEST_CASE("reprocess_all: faults at any calls: each event takes effect once")
 {
     std::uint64_t runs = 0;
     CHECK(first_broken(wrong::nothing, most_faults, reprocessed, broken_reprocess, &runs) == "");
     CHECK(runs > (brief ? 1'000 : 90'000));
 }
 
-TEST_CASE("resubmit, reprocess_all: wrong variants are found")
+TEST_CASE("resubmit, reprocess_all: mutants are caught")
 {
     for (const wrong w : {wrong::removes_before_sending, wrong::removes_nothing,
                           wrong::confirms_what_failed, wrong::lists_newest_first,
