@@ -436,7 +436,7 @@ std::string enumerate(const char* what, const extent& x, flaw f = flaw::none)
 
 constexpr std::uint32_t faults = tests_support::brief ? 1 : 2;
 
-TEST_CASE("receive_planner: nothing is lost, whatever fails and wherever the process dies")
+TEST_CASE("receive_planner: faults and process deaths at any calls lose no message")
 {
     CHECK(enumerate("one pair", {0, 1, faults + 1, 1, 2}) == "");
     CHECK(enumerate("one message", {1, 0, faults + 1, 2, 2}) == "");
@@ -446,14 +446,14 @@ TEST_CASE("receive_planner: nothing is lost, whatever fails and wherever the pro
     CHECK(enumerate("three of each, no faults", {3, 3, 0, 3, 2}) == "");
 }
 
-TEST_CASE("receive_planner: two consumers in every order")
+TEST_CASE("receive_planner: two consumers in every order lose no message")
 {
     CHECK(enumerate("two consumers, a pair", {0, 1, faults - 1, 1, 1, 2}) == "");
     CHECK(enumerate("two consumers, a message", {1, 0, faults - 1, 1, 1, 2}) == "");
     CHECK(enumerate("two consumers, one of each", {1, 1, 0, 0, 1, 2}) == "");
 }
 
-TEST_CASE("receive_planner: mutant caught: a pointer that is due while its original is locked")
+TEST_CASE("receive_planner: mutant caught: a pointer is due while its original is locked")
 {
     CHECK(enumerate("due at once", {1, 0, 0, 1, 1, 2}, flaw::due_at_once) == "a deferred message is lost");
 }
@@ -463,18 +463,18 @@ TEST_CASE("receive_planner: mutant caught: the pointer is completed before the o
     CHECK(enumerate("pointer first", {0, 1, 1, 0, 2}, flaw::pointer_first) == "a deferred message is lost");
 }
 
-TEST_CASE("receive_planner: mutant caught: a lock that ran out is taken for a message that is gone")
+TEST_CASE("receive_planner: mutant caught: an expired lock is treated as a missing message")
 {
     CHECK(enumerate("lost lock is gone", {0, 1, 1, 0, 2}, flaw::lost_lock_is_gone) == "a deferred message is lost");
 }
 
-TEST_CASE("receive_planner: mutant caught: an original that cannot be fetched now is taken for gone")
+TEST_CASE("receive_planner: mutant caught: a failed fetch is treated as a missing message")
 {
     CHECK(enumerate("failed fetch is gone", {0, 1, 1, 0, 2}, flaw::failed_fetch_is_gone) ==
           "a deferred message is lost");
 }
 
-TEST_CASE("receive_planner: mutant caught: deferred before there is a pointer")
+TEST_CASE("receive_planner: mutant caught: a message is deferred before its pointer exists")
 {
     CHECK(enumerate("defer first", {1, 0, 1, 1, 2}, flaw::defer_first) == "a deferred message is lost");
 }

@@ -302,7 +302,7 @@ std::string enumerate(const char* name, const scenario& s)
 
 constexpr std::uint32_t faults = tests_support::brief ? 2 : 3;
 
-TEST_CASE("relay: nothing is lost, whatever fails, wherever a process dies, and with two relays")
+TEST_CASE("relay: faults, process deaths and a second relay lose no row and keep the order of keys")
 {
     CHECK(enumerate("one key", {{"a", "a", "a"}, faults}) == "");
     CHECK(enumerate("two keys", {{"a", "b", "a", "b"}, 2}) == "");
@@ -311,7 +311,7 @@ TEST_CASE("relay: nothing is lost, whatever fails, wherever a process dies, and 
     CHECK(enumerate("poison rows that block", {{"p", "a", "p", "a"}, 2, true}) == "");
 }
 
-TEST_CASE("relay: random runs with many rows and faults")
+TEST_CASE("relay: random runs with many faults lose no row and keep the order of keys")
 {
     tests_support::dice dice(7);
     const int runs = tests_support::rounds(300, 5'000);

@@ -177,7 +177,7 @@ void every_placement(int max_faults, std::uint64_t at_least)
 
 }  // namespace
 
-TEST_CASE("no message is lost, whichever calls fail or are the last of the process")
+TEST_CASE("run_queue: no message is lost by faults or process deaths at any calls")
 {
     const int faults = tests_support::brief ? 2 : 3;
     using enum queue_deferral;

@@ -202,12 +202,12 @@ std::uint64_t enumerate(const char* what, std::uint32_t messages)
     return v.broken;
 }
 
-TEST_CASE("settle_batches: every answer to every call about three messages")
+TEST_CASE("settle_batches: every answer to every call for three messages agrees with the model")
 {
     CHECK(enumerate<settle_batches>("three messages", tests_support::brief ? 2 : 3) == 0);
 }
 
-TEST_CASE("settle_batches: mutants caught")
+TEST_CASE("settle_batches: mutants are caught")
 {
     CHECK(enumerate<partial_is_done>("a partial failure is taken for none", 2) > 0);
     CHECK(enumerate<partial_is_failed>("a partial failure is taken for all", 2) > 0);

@@ -314,7 +314,7 @@ auto enumerate(const char* what, Breaker v, int depth)
 
 constexpr int depth = tests_support::brief ? 5 : 8;
 
-TEST_CASE("circuit breaker: holds its promises after every sequence of moves")
+TEST_CASE("circuit breaker: every sequence of moves keeps all guarantees")
 {
     CHECK(enumerate("circuit breaker", waybill::circuit_breaker_of<most>(options), depth) == "");
     waybill::circuit_breaker::config in_a_row = options;
@@ -344,30 +344,30 @@ TEST_CASE("circuit breaker: mutant caught: permits without a deadline")
     CHECK((how == "waits for a probe that was lost" || how == "is stuck"));
 }
 
-TEST_CASE("circuit breaker: mutant caught: all at once when it opens")
+TEST_CASE("circuit breaker: mutant caught: half-open permits all calls at once")
 {
     CHECK(with("stampede", breaker_mistake::stampede) == "more probes than the ramp allows");
 }
 
-TEST_CASE("circuit breaker: mutant caught: messages that are at fault count")
+TEST_CASE("circuit breaker: mutant caught: permanent faults count as failures")
 {
     CHECK(with("counts permanent", breaker_mistake::counts_permanent) ==
           "shuts though nothing failed");
 }
 
-TEST_CASE("circuit breaker: mutant caught: one probe opens for all")
+TEST_CASE("circuit breaker: mutant caught: one successful probe closes it")
 {
     CHECK(with("one probe", breaker_mistake::one_probe) ==
           "flows though too few probes were answered");
 }
 
-TEST_CASE("circuit breaker: mutant caught: cancelled calls count as answered")
+TEST_CASE("circuit breaker: mutant caught: cancelled calls count as successes")
 {
     CHECK(with("counts cancelled", breaker_mistake::counts_cancelled) ==
           "more probes than the ramp allows");
 }
 
-TEST_CASE("circuit breaker: mutant caught: a permit that is reported twice")
+TEST_CASE("circuit breaker: mutant caught: a second result of a permit counts")
 {
     CHECK(with("reported twice", breaker_mistake::reported_twice) ==
           "a late result has changed something");

@@ -61,53 +61,53 @@ constexpr extent for_mutants_uncounted{stop, 2, 1, the_first(6), 1, false, false
 constexpr outcome for_the_broker[] = {outcome::ok, outcome::infrastructure_once};
 constexpr extent for_gaps{stop, 2, 3, for_the_broker};
 
-TEST_CASE("pipeline: every outcome of five steps, and no fault")
+TEST_CASE("pipeline: any outcomes of five steps, no faults: all invariants hold")
 {
     holds("no fault, five steps", none, 60'000);
     holds("no fault, five independent steps", none_alone, 60'000);
 }
 
-TEST_CASE("pipeline: every single fault, every outcome of four steps")
+TEST_CASE("pipeline: any fault, any outcomes of four steps: all invariants hold")
 {
     holds("one fault, four steps", singles, 1'000'000);
     holds("one fault, four independent steps", singles_alone, 1'300'000);
 }
 
-TEST_CASE("pipeline: every two faults")
+TEST_CASE("pipeline: any two faults: all invariants hold")
 {
     holds("two faults, four steps, fewer outcomes", doubles, 1'400'000);
     holds("two faults, three independent steps", doubles_alone, 500'000);
     holds("two faults, two steps", doubles_of_all, 650'000);
 }
 
-TEST_CASE("pipeline: every three faults")
+TEST_CASE("pipeline: any three faults: all invariants hold")
 {
     holds("three faults, two steps", triples, 6'000'000);
     holds("three faults, two independent steps", triples_alone, 5'000'000);
     holds("three faults, two steps, overtaken", triples_overtaken, 1'400'000);
 }
 
-TEST_CASE("pipeline: states and letters that are refused for ever, as they are")
+TEST_CASE("pipeline: permanently refused states and dead letters: all invariants hold")
 {
     holds("two faults, three steps, refusals", refusals, 660'000);
     holds("two faults, three independent steps, refusals", refusals_alone, 1'050'000);
 }
 
-TEST_CASE("pipeline: a broker that counts no deliveries")
+TEST_CASE("pipeline: a broker without delivery counts: all invariants hold")
 {
     holds("one fault, four steps, uncounted", uncounted, 850'000);
     holds("two faults, three independent steps, uncounted", uncounted_alone, 800'000);
     holds("three faults, two steps, uncounted", uncounted_triples, 2'000'000);
 }
 
-TEST_CASE("pipeline: whatever may happen in a pause, a try that never began is not one")
+TEST_CASE("pipeline: a death, stop or lost lock in a pause does not count as an attempt")
 {
     holds("two faults, three steps, pauses", pauses, 900'000);
     holds("two faults, two steps, pauses, uncounted", pauses_uncounted, 380'000);
     holds("two faults, two independent steps, pauses", pauses_alone, 480'000);
 }
 
-TEST_CASE("pipeline: a session that another one began, and one whose end only its last step knows")
+TEST_CASE("pipeline: continued sessions, and sessions of unknown total: all invariants hold")
 {
     holds("one fault, steps 3 to 5", redriven, 142'000);
     holds("two faults, steps 3 to 5", redriven_doubles, 338'000);
@@ -116,7 +116,7 @@ TEST_CASE("pipeline: a session that another one began, and one whose end only it
     holds("one fault, three independent steps, an open end", open_end_alone, 179'000);
 }
 
-TEST_CASE("pipeline: steps without numbers are numbered by their arrival, whatever goes wrong")
+TEST_CASE("pipeline: steps without numbers are numbered by arrival, with any two faults")
 {
     holds("one fault, three steps by arrival", arriving, 30'000);
     holds("two faults, three steps by arrival", arriving_doubles, 200'000);
@@ -132,7 +132,7 @@ TEST_CASE("pipeline: steps without numbers are numbered by their arrival, whatev
     }
 }
 
-TEST_CASE("pipeline: two sessions, in every order of their holdings")
+TEST_CASE("pipeline: two sessions in every order of their holders: all invariants hold")
 {
     holds("two sessions, one fault", two_sessions, 350'000);
     holds("two sessions, no fault", two_without_faults, 20'000);
@@ -181,7 +181,7 @@ TEST_CASE("pipeline: mutants are caught")
               "a step has run and the one before it has not");
 }
 
-TEST_CASE("pipeline: the line of a schedule replays it")
+TEST_CASE("pipeline: WAYBILL_REPLAY selects one schedule")
 {
     replay({&none, &none_alone, &singles, &singles_alone, &doubles, &doubles_alone, &doubles_of_all, &triples,
             &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &pauses, &pauses_uncounted, &pauses_alone, &redriven,
@@ -189,7 +189,7 @@ TEST_CASE("pipeline: the line of a schedule replays it")
             &arriving_uncounted, &arriving_alone, &arriving_alone_uncounted, &two_sessions, &two_without_faults});
 }
 
-TEST_CASE("pipeline: schedules in all")
+TEST_CASE("pipeline: the full extents have at least 20 million schedules")
 {
     std::printf("pipeline: %llu schedules in all, each of them once\n",
                 static_cast<unsigned long long>(schedules_in_all()));

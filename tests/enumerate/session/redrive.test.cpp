@@ -81,7 +81,7 @@ void is_caught(const char* what, wrong w, const std::string& rule, const extent&
     CHECK(run(x, *again, w) == v.rule);
 }
 
-TEST_CASE("redrive: each step takes effect once and in order, and nothing is left")
+TEST_CASE("redrive: each step takes effect once and in order, and no dead letter is left")
 {
     holds("three steps, all fates, no fault", all_fates, 66'000);
     holds("two steps, all fates, a fault", all_fates_and_a_fault, 150'000);
@@ -97,13 +97,13 @@ TEST_CASE("redrive: each step takes effect once and in order, and nothing is lef
     holds("three steps, their number not known, a fault", unknown_totals, 44'000);
 }
 
-TEST_CASE("redrive: a broker that does not drop repeated ids has each message at least once")
+TEST_CASE("redrive: without duplicate detection in the broker, a message arrives twice")
 {
     // A message that is sent again is new to such a broker, so it arrives twice.
     CHECK(enumerate("a broker that forgets ids", forgetful).rule == "a message is twice in a new session");
 }
 
-TEST_CASE("redrive: wrong orders caught")
+TEST_CASE("redrive: mutants are caught")
 {
     CHECK(enumerate("a right one by hand", brief ? two_sessions : for_mutants, wrong::nothing_by_hand).broken == 0);
     is_caught("a random new session", wrong::random_session, "step 3 has never taken effect");
@@ -138,7 +138,7 @@ TEST_CASE("redrive: wrong orders caught")
               "step 2 finds what steps = have left", for_states);
 }
 
-TEST_CASE("redrive: replays the line in WAYBILL_REPLAY")
+TEST_CASE("redrive: WAYBILL_REPLAY selects one schedule")
 {
     const char* line = std::getenv("WAYBILL_REPLAY");
     if (line == nullptr) return;

@@ -254,14 +254,15 @@ std::string first_broken(wrong w, std::uint64_t* runs = nullptr)
     return {};
 }
 
-TEST_CASE("redrive_all: three faults at any calls lose nothing and repeat only what is in doubt")
+TEST_CASE("redrive_all: up to three faults lose no message and repeat only those of unknown "
+          "outcome")
 {
     std::uint64_t runs = 0;
     CHECK(first_broken(wrong::nothing, &runs) == "");
     CHECK(runs > least_runs);
 }
 
-TEST_CASE("redrive_all: wrong variants are found")
+TEST_CASE("redrive_all: mutants are caught")
 {
     for (const wrong w : {wrong::marks_nothing, wrong::removes_before_sending,
                           wrong::new_id_for_each_attempt, wrong::confirms_what_failed}) {

@@ -129,7 +129,7 @@ std::string run(choices& c)
     return {};
 }
 
-TEST_CASE("redrive machine: all small plans, all answers")
+TEST_CASE("redrive machine: every answer in every small plan: all invariants hold")
 {
     choices c;
     std::uint64_t broken = 0;

@@ -438,7 +438,7 @@ void holds(const char* what, const extent& x, std::uint64_t at_least)
 
 constexpr std::uint32_t two = brief ? 1 : 2;
 
-TEST_CASE("run_session: every fault at every call, states in the queue")
+TEST_CASE("run_session: any faults at any calls, states in the queue: all invariants hold")
 {
     holds("one fault, three steps", {}, 1'000);
     holds("two faults, two steps", {.steps = 2, .faults = two}, 1'000);
@@ -448,7 +448,7 @@ TEST_CASE("run_session: every fault at every call, states in the queue")
     holds("two faults, one step", {.steps = 1, .faults = two}, 100);
 }
 
-TEST_CASE("run_session: every fault at every call, messages without step numbers")
+TEST_CASE("run_session: any faults at any calls, no step numbers: all invariants hold")
 {
     holds("one fault, three steps by arrival", {.by_arrival = true}, 1'000);
     holds("two faults, two steps by arrival", {.steps = 2, .faults = two, .by_arrival = true}, 1'000);
@@ -457,14 +457,14 @@ TEST_CASE("run_session: every fault at every call, messages without step numbers
           {.steps = 2, .faults = two, .by_arrival = true, .counted = false}, 1'000);
 }
 
-TEST_CASE("run_session: every fault at every call, states in a store")
+TEST_CASE("run_session: any faults at any calls, states in a store: all invariants hold")
 {
     holds("one fault, three steps, store", {.where = states::in_store}, 1'000);
     holds("two faults, two steps, store", {.where = states::in_store, .steps = 2, .faults = two},
           1'000);
 }
 
-TEST_CASE("run_session: with a transaction, each step takes effect exactly once")
+TEST_CASE("run_session: in a transaction, each step takes effect exactly once")
 {
     holds("one fault, three steps, tx", {.where = states::in_transaction}, 1'000);
     holds("two faults, two steps, tx",

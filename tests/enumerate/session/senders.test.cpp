@@ -201,7 +201,7 @@ verdict enumerate(const char* name, pipeline_policy::pipeline_mode mode, std::ui
 
 constexpr std::uint32_t length = tests_support::brief ? 3 : 5;
 
-TEST_CASE("senders: a failed session never revives, and no step is taken for one that ran")
+TEST_CASE("senders: dependent steps: a failed session stays failed, and no step is skipped as done")
 {
     const verdict v = enumerate("steps that depend on each other",
                                 pipeline_policy::pipeline_mode::stop_on_failure, length);
@@ -209,7 +209,7 @@ TEST_CASE("senders: a failed session never revives, and no step is taken for one
     if (!tests_support::brief) CHECK(v.rows == 3'981'312);
 }
 
-TEST_CASE("senders: of independent steps none is lost")
+TEST_CASE("senders: independent steps: no step is lost")
 {
     const verdict v =
         enumerate("independent steps", pipeline_policy::pipeline_mode::independent, length);
@@ -217,7 +217,7 @@ TEST_CASE("senders: of independent steps none is lost")
     if (!tests_support::brief) CHECK(v.rows == 3'981'312);
 }
 
-TEST_CASE("senders: what was given back takes no other step with it")
+TEST_CASE("senders: a message given back during an outage does not affect other steps")
 {
     constexpr std::uint32_t few = tests_support::brief ? 2 : 4;
     for (const bool uncounted : {false, true}) {
