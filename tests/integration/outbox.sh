@@ -148,7 +148,7 @@ server|have another recipient|UPDATE mails SET recipient = 'x' WHERE message_id 
 server|1 mails were received without an order|INSERT INTO mails SELECT 'x', recipient, replace(text, 'X-Order: 77', 'X-Order: 7777'), 1 FROM mails WHERE message_id LIKE '%/77@%'
 shop|1 orders are lost|DELETE FROM dead_letters WHERE id = (SELECT max(id) FROM dead_letters)
 shop|1 orders have both|INSERT INTO dead_letters SELECT 77, recipient, subject, reason, 1, 1, 0 FROM dead_letters LIMIT 1
-shop|no dead letter that says 550|UPDATE dead_letters SET reason = '450 busy'
+shop|mails to missing mailboxes are not dead-lettered with 550|UPDATE dead_letters SET reason = '450 busy'
 shop|1 orders have no row in the outbox|DELETE FROM outbox WHERE id = 77
 shop|deferral book: corrupt|UPDATE books SET bytes = replace(bytes, x'01', x'02') || x'00'
 shop|deferral book: not_a_book|UPDATE books SET bytes = 'something else altogether'
