@@ -99,7 +99,7 @@ std::string turned(std::string s, std::size_t bit)
 
 }  // namespace
 
-TEST_CASE("envelope: what is sealed is what is opened, for each format and version")
+TEST_CASE("envelope: a sealed state opens to the same body, for each format and version")
 {
     const std::string bodies[] = {"", "{}", "\n", std::string(1, '\0'), std::string(3'000, '\xFF')};
     for (const state_format f : {state_format::json, state_format::cbor, state_format::text}) {
@@ -121,7 +121,7 @@ TEST_CASE("envelope: what is sealed is what is opened, for each format and versi
     CHECK(detail::seal_state(state_format::json, {2, 0}, "{\"lines\":3}") == example);
 }
 
-TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row")
+TEST_CASE("envelope: truncated states, changed bits and four overwritten bytes are corrupt")
 {
     for (const std::size_t size : {0U, 1U, 15U, 16U, 17U, 77U, 100U, 300U}) {
         std::string body(size, 'x');
@@ -149,7 +149,7 @@ TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row
     }
 }
 
-TEST_CASE("envelope: a later one is checked before it is called so")
+TEST_CASE("envelope: a later envelope is newer only if its checksum matches")
 {
     const opened_state later = by_hand("waybill/2 anything it likes ");
     CHECK(later.outcome == state_read::newer);
@@ -178,7 +178,7 @@ TEST_CASE("envelope: a later one is checked before it is called so")
     }
 }
 
-TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum says")
+TEST_CASE("envelope: a malformed line is corrupt, also with a correct checksum")
 {
     for (const char* line : {
              "waybill/ json 00001.00000 0000000002 ",
@@ -219,7 +219,7 @@ TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum
     CHECK(wrong(upper) == opened_state::problem_type::checksum);
 }
 
-TEST_CASE("envelope: the budget comes first, at every size around it")
+TEST_CASE("envelope: the budget is checked first, at every size around it")
 {
     const std::string good = detail::seal_state(state_format::json, {1, 0}, R"({"lines":3})");
     for (std::uint64_t most = 0; most != good.size() + 3; ++most) {
@@ -239,7 +239,7 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
           "store the large part elsewhere; do not overwrite the state");
 }
 
-TEST_CASE("envelope: what is said of each")
+TEST_CASE("envelope: describe returns a text for each outcome")
 {
     const auto said = [](std::optional<std::string_view> bytes) {
         return describe(detail::open_state(bytes, budget));

@@ -59,7 +59,7 @@ TEST_CASE("job: numbers its steps")
     CHECK(!waybill::detail::contradiction(waybill::step_facts::of(more, 1, 1), {}).empty());
 }
 
-TEST_CASE("job: of nobody knows how many steps")
+TEST_CASE("job: a job without a total ends with last()")
 {
     auto j = job::make("import-3");
     REQUIRE(j);
@@ -73,7 +73,7 @@ TEST_CASE("job: of nobody knows how many steps")
     CHECK(!waybill::detail::contradiction(waybill::step_facts::of(s, 1, 1), {}).empty());
 }
 
-TEST_CASE("job: goes on where it was")
+TEST_CASE("job: resume_after continues the numbers")
 {
     waybill::job open = *waybill::job::make("import-3");
     open.resume_after(16);
@@ -88,7 +88,7 @@ TEST_CASE("job: goes on where it was")
     CHECK(five.next().last);
 }
 
-TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
+TEST_CASE("job: refuses ids that brokers refuse, or that could be ids of a redrive")
 {
     const auto problem = [](std::string id) -> std::optional<job::error::code> {
         const auto j = job::make(std::move(id), 1);
@@ -124,7 +124,7 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
     CHECK(job::make("order-17", 0).error().kind == job::error::code::no_steps);
 }
 
-TEST_CASE("job: a refusal says what to do")
+TEST_CASE("job: an error contains what to do")
 {
     const auto said = [](std::string id) { return describe(job::make(std::move(id)).error()); };
     CHECK(said("") == "the session id is empty: use the name of the job, 1 to 128 bytes");
@@ -138,7 +138,7 @@ TEST_CASE("job: a refusal says what to do")
           "append a text, or replace the ~");
 }
 
-TEST_CASE("job: a step's message has the same id whenever it is sent")
+TEST_CASE("job: the message id of a step is always the same")
 {
     auto j = *job::make("order-17", 5);
     CHECK(waybill::job::message_id(j.next()) == "order-17/1");
@@ -158,7 +158,7 @@ TEST_CASE("job: a step's message has the same id whenever it is sent")
     CHECK(waybill::job::message_id({"order-17", 3, 1, 5, false}, 0) == "order-17/3");
 }
 
-TEST_CASE("stamp_properties: an id that no job makes is read, and named")
+TEST_CASE("stamp_properties: an invalid session id is read, and its problem reported")
 {
     const auto odd = [](const std::string& id) {
         const auto r = read({{"waybill-session", id}, {"waybill-step", "3"}});
@@ -182,7 +182,7 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
     CHECK(read({}).id_problem == std::nullopt);
 }
 
-TEST_CASE("job: how far it has come")
+TEST_CASE("job: progress describes completed, failed and dead-lettered steps")
 {
     waybill::session_progress p{.done = 2, .total = 5};
     CHECK(describe(waybill::job::progress::of(p)) == "2 of 5");
@@ -196,7 +196,7 @@ TEST_CASE("job: how far it has come")
     CHECK(over.finished());
 }
 
-TEST_CASE("stamp_properties: there and back")
+TEST_CASE("stamp_properties: written properties are read unchanged")
 {
     const step_properties s{"order-17", 3, 2, 5, false};
     CHECK(written(s).size() == 4);
@@ -225,7 +225,7 @@ TEST_CASE("stamp_properties: there and back")
     CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).properties.total == UINT64_MAX);
 }
 
-TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
+TEST_CASE("stamp_properties: an error contains the property, and step 0")
 {
     const auto with = [](std::string name, std::string value) {
         properties p = written({"order-17", 3, 1, 5, false});
@@ -274,7 +274,7 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
     CHECK(other.text() == "waybill-session is 'order-18', but the session id of the broker is 'order-17'");
 }
 
-TEST_CASE("row_key: sorts as its number")
+TEST_CASE("row_key: keys sort as their numbers")
 {
     CHECK(waybill::row_key::of(17) == "00000000000000000017");
     CHECK(waybill::row_key::of(0).size() == 20);

@@ -164,7 +164,7 @@ session_progress failed_at(std::uint64_t n, dead_letter_reason why = dead_letter
 
 // ---------------------------------------------------------------------------------------------
 
-TEST_CASE("pipeline: five steps, and the state is cleared after the last")
+TEST_CASE("pipeline: five steps run in order, and the state is cleared after the last")
 {
     pipeline pipe = held(quick());
     for (std::uint64_t n = 1; n != 5; ++n) {
@@ -183,7 +183,7 @@ TEST_CASE("pipeline: five steps, and the state is cleared after the last")
     CHECK(!pipe.over());
 }
 
-TEST_CASE("pipeline: the state says when, by the wall clock of the receipt")
+TEST_CASE("pipeline: the state has the wall time of the receipt")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(1), at(10)));
@@ -200,7 +200,7 @@ TEST_CASE("pipeline: the state says when, by the wall clock of the receipt")
     CHECK(pipe.progress().failed->at == noon(100));
 }
 
-TEST_CASE("pipeline: without a total the step that says so is the last")
+TEST_CASE("pipeline: without a total, the step marked as last is the last")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, {7, 1, 1, 0, false, 1}));
@@ -213,7 +213,7 @@ TEST_CASE("pipeline: without a total the step that says so is the last")
     CHECK(ends(pipe) == "save, complete, clear");
 }
 
-TEST_CASE("pipeline: a redriven session begins at its first step, also where tries were saved")
+TEST_CASE("pipeline: a redriven session begins at its first step, with the saved tries")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, {50, 3, 3, 5, false, 1}));
@@ -230,8 +230,8 @@ TEST_CASE("pipeline: a redriven session begins at its first step, also where tri
 }
 
 TEST_CASE(
-    "pipeline: a failed step is saved, parked and completed, in this order, and so are those "
-    "behind it")
+    "pipeline: a failed step is saved, dead-lettered and completed in this order, later steps "
+    "follow")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2)));
@@ -251,7 +251,7 @@ TEST_CASE(
     CHECK(pipe.ended() == step_outcome::dead_lettered);
 }
 
-TEST_CASE("pipeline: the last step fails")
+TEST_CASE("pipeline: a failure of the last step clears the state")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(4));
     REQUIRE(receives(pipe, message(5)));
@@ -259,7 +259,7 @@ TEST_CASE("pipeline: the last step fails")
     CHECK(ends(pipe) == "save undone, park failed 105/5 tries 1, complete, clear");
 }
 
-TEST_CASE("pipeline: a failed session is continued by the next holder")
+TEST_CASE("pipeline: the next holder continues to dead-letter a failed session")
 {
     pipeline pipe = held(quick(), state_read::ok, failed_at(2));
     REQUIRE(receives(pipe, message(2, 2)));
@@ -281,7 +281,7 @@ TEST_CASE("pipeline: a failure's text is cut between characters")
     CHECK(pipe.reason() == "abc");
 }
 
-TEST_CASE("pipeline: a step that is done is completed and not run")
+TEST_CASE("pipeline: a completed step that is delivered again is completed and not run")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(3));
     REQUIRE(receives(pipe, message(2, 4)));
@@ -295,7 +295,7 @@ TEST_CASE("pipeline: a step that is done is completed and not run")
     CHECK(pipe.ended() == step_outcome::repeated);
 }
 
-TEST_CASE("pipeline: a gap stops the session, and the reason says what is missing")
+TEST_CASE("pipeline: a gap stops the session, and the reason contains the missing step")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(3)));
@@ -306,7 +306,7 @@ TEST_CASE("pipeline: a gap stops the session, and the reason says what is missin
 }
 
 TEST_CASE(
-    "pipeline: where the first step is missing the failed state stays, and the step does not run "
+    "pipeline: if the first step is missing, the failed state stays, and that step does not run "
     "later")
 {
     pipeline pipe = held(quick());
@@ -322,7 +322,7 @@ TEST_CASE(
     CHECK(ends(pipe) == "park session_failed 101/1 tries 0, complete, clear");
 }
 
-TEST_CASE("pipeline: numbers that contradict each other stop the session")
+TEST_CASE("pipeline: contradictory step numbers stop the session")
 {
     const auto first_asked = [](session_progress found, step_facts m) {
         const bool absent = found == session_progress{};
@@ -354,7 +354,7 @@ TEST_CASE("pipeline: numbers that contradict each other stop the session")
           "step 3 of 5 from 3: the session began before its first step | " + parked + "3 tries 0, complete");
 }
 
-TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs")
+TEST_CASE("pipeline: an unreadable state is kept, and no step runs")
 {
     for (const state_read how : {state_read::corrupt, state_read::too_large}) {
         pipeline pipe = held(quick(), how);
@@ -382,7 +382,7 @@ TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs
     CHECK(pipe.over());
 }
 
-TEST_CASE("pipeline: a transient fault is waited out in hand")
+TEST_CASE("pipeline: a short pause after a transient fault keeps the session")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(1)));
@@ -398,7 +398,7 @@ TEST_CASE("pipeline: a transient fault is waited out in hand")
     CHECK(pipe.reason() == "busy still");
 }
 
-TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is given back")
+TEST_CASE("pipeline: before a longer pause the tries are saved, and the session is given back")
 {
     pipeline_policy p = quick();
     p.max_wait_in_hand = duration::seconds(5);
@@ -437,7 +437,7 @@ TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is 
     CHECK(next.progress().tries == 0);
 }
 
-TEST_CASE("pipeline: tries that cannot be saved are not waited for")
+TEST_CASE("pipeline: if the tries cannot be saved, the session is given back with its pause")
 {
     pipeline_policy p = quick();
     p.max_wait_in_hand = {};
@@ -451,7 +451,7 @@ TEST_CASE("pipeline: tries that cannot be saved are not waited for")
     }
 }
 
-TEST_CASE("pipeline: a saved state that says the tries are used up")
+TEST_CASE("pipeline: a saved state with all tries used dead-letters the step")
 {
     session_progress p = done_up_to(1);
     p.tries = 3;
@@ -461,7 +461,7 @@ TEST_CASE("pipeline: a saved state that says the tries are used up")
     CHECK(ends(pipe) == "save undone, park exhausted 102/2 tries 3, complete");
 }
 
-TEST_CASE("pipeline: deliveries that nobody has ended are bounded below those of the broker")
+TEST_CASE("pipeline: deliveries without an end are limited below the broker's maximum")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 7)));
@@ -472,7 +472,7 @@ TEST_CASE("pipeline: deliveries that nobody has ended are bounded below those of
     CHECK(ends(pipe) == "save undone, park ended_process 101/1 tries 7, complete");
 }
 
-TEST_CASE("pipeline: where the broker does not count, each try is saved before it begins")
+TEST_CASE("pipeline: without a delivery count, each try is saved before it begins")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2, 0)));
@@ -511,7 +511,7 @@ TEST_CASE("pipeline: where the broker does not count, each try is saved before i
     CHECK(asks(pipe) == "give back infrastructure 30");
 }
 
-TEST_CASE("pipeline: where the broker does not count, who dies or stops in a pause has tried nothing")
+TEST_CASE("pipeline: without a delivery count, a lost lock or a stop in a pause uses no try")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2, 0)));
@@ -536,7 +536,8 @@ TEST_CASE("pipeline: where the broker does not count, who dies or stops in a pau
     CHECK(pipe.progress().tries == 2);
 }
 
-TEST_CASE("pipeline: where the broker does not count, asked to stop, no try begins whose save is under way")
+TEST_CASE(
+    "pipeline: without a delivery count, a stop request during the save of a try undoes the try")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2, 0)));
@@ -550,7 +551,7 @@ TEST_CASE("pipeline: where the broker does not count, asked to stop, no try begi
     CHECK(pipe.over());
 }
 
-TEST_CASE("pipeline: where the broker does not count, a long pause begins when the try has ended")
+TEST_CASE("pipeline: without a delivery count, a long pause begins at the end of the try")
 {
     pipeline_policy p = quick();
     p.max_wait_in_hand = duration::seconds(3);
@@ -563,7 +564,7 @@ TEST_CASE("pipeline: where the broker does not count, a long pause begins when t
     CHECK(ends(pipe) == "save undone, give back transient 29");
 }
 
-TEST_CASE("pipeline: before what is down is asked again there are longer and longer pauses")
+TEST_CASE("pipeline: pauses after infrastructure faults grow with the deliveries")
 {
     const auto down = fault_kind::infrastructure;
     const auto loads = [&](std::uint64_t deliveries, fault_kind how) {
@@ -609,7 +610,7 @@ TEST_CASE("pipeline: before what is down is asked again there are longer and lon
     CHECK(asks(pipe) == "give back permanent 30");
 }
 
-TEST_CASE("pipeline: an answer while there is still a pause is to nothing that was asked")
+TEST_CASE("pipeline: a result during a pause is stale")
 {
     pipeline pipe = held(quick());
     receives(pipe, message(1));
@@ -622,7 +623,7 @@ TEST_CASE("pipeline: an answer while there is still a pause is to nothing that w
     CHECK(runs(pipe, {}, at(14)));
 }
 
-TEST_CASE("pipeline: a session that began later begins nowhere else")
+TEST_CASE("pipeline: another first step than that of the session is a contradiction")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, {50, 4, 4, 6, false, 1}));
@@ -656,7 +657,7 @@ TEST_CASE("pipeline: a session that began later begins nowhere else")
     CHECK(pipe.progress().first == 0);
 }
 
-TEST_CASE("pipeline: what is down or stops is nobody's fault")
+TEST_CASE("pipeline: infrastructure faults and cancellation use no try")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 2)));
@@ -680,7 +681,7 @@ TEST_CASE("pipeline: what is down or stops is nobody's fault")
     CHECK(ends(pipe) == "save undone, give back infrastructure 18");
 }
 
-TEST_CASE("pipeline: a hint of what was called is kept to")
+TEST_CASE("pipeline: retry_after of the call sets the pause")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(1)));
@@ -689,7 +690,7 @@ TEST_CASE("pipeline: a hint of what was called is kept to")
     CHECK(asks(pipe, at(1)) == "wait 10");
 }
 
-TEST_CASE("pipeline: what is not confirmed is not built upon")
+TEST_CASE("pipeline: after an unconfirmed call the session is given back")
 {
     const auto given_back = [](pipeline& pipe) {
         CHECK(asks(pipe).starts_with("give back infrastructure"));
@@ -735,7 +736,7 @@ TEST_CASE("pipeline: what is not confirmed is not built upon")
     CHECK(given_back(pipe) == step_outcome::given_back);
 }
 
-TEST_CASE("pipeline: a state that is never taken is the step's own failure")
+TEST_CASE("pipeline: a permanently refused state is a failure of its step")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     receives(pipe, message(2));
@@ -756,7 +757,7 @@ TEST_CASE("pipeline: a state that is never taken is the step's own failure")
     CHECK(pipe.progress().dead_lettered == 1);
 }
 
-TEST_CASE("pipeline: a letter that is never taken waits, or is written without its body")
+TEST_CASE("pipeline: a permanently refused dead letter is held, or written without its body")
 {
     pipeline hold = held(quick(), state_read::ok, failed_at(2));
     receives(hold, message(3));
@@ -775,7 +776,7 @@ TEST_CASE("pipeline: a letter that is never taken waits, or is written without i
     CHECK(asks(other).starts_with("give back permanent"));
 }
 
-TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
+TEST_CASE("pipeline: after a lost lock every event is stale")
 {
     const fault_kind lost = fault_kind::ownership_lost;
     const auto all_late = [](pipeline& pipe) {
@@ -826,7 +827,7 @@ TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
     all_late(pipe);
 }
 
-TEST_CASE("pipeline: an answer to what was not asked changes nothing")
+TEST_CASE("pipeline: results that were not requested change nothing")
 {
     pipeline pipe(quick());
     CHECK(!receives(pipe, message(1)));  // not before the state is known
@@ -847,7 +848,7 @@ TEST_CASE("pipeline: an answer to what was not asked changes nothing")
     CHECK(asks(pipe) == asks(pipe));
 }
 
-TEST_CASE("pipeline: asked to stop, it ends what is begun, and waits for nothing")
+TEST_CASE("pipeline: a stop request lets a begun step end, and ends pauses")
 {
     pipeline pipe = held(quick());
     CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::applied);
@@ -878,7 +879,9 @@ TEST_CASE("pipeline: asked to stop, it ends what is begun, and waits for nothing
 
 // ---------------------------------------------------------------------------------------------
 
-TEST_CASE("pipeline, independent: a step that fails is parked before the state says so, and the next one runs")
+TEST_CASE(
+    "pipeline, independent: a failed step is dead-lettered before it is saved, and the next one "
+    "runs")
 {
     pipeline pipe = held(independent());
     receives(pipe, message(1));
@@ -896,7 +899,7 @@ TEST_CASE("pipeline, independent: a step that fails is parked before the state s
     CHECK(ends(pipe) == "park failed 105/5 tries 1, save undone, complete, clear");
 }
 
-TEST_CASE("pipeline, independent: steps may be missing, and come late")
+TEST_CASE("pipeline, independent: steps may be missing or late")
 {
     pipeline pipe = held(independent());
     receives(pipe, message(3));
@@ -916,7 +919,7 @@ TEST_CASE("pipeline, independent: steps may be missing, and come late")
     CHECK(pipe.ended() == step_outcome::repeated);
 }
 
-TEST_CASE("pipeline, independent: tries are those of one step")
+TEST_CASE("pipeline, independent: saved tries count for one step only")
 {
     pipeline_policy p = independent();
     p.max_wait_in_hand = {};
@@ -942,7 +945,7 @@ TEST_CASE("pipeline, independent: tries are those of one step")
     CHECK(next.progress().tries == 1);
 }
 
-TEST_CASE("pipeline, independent: a try that is taken back leaves no step out")
+TEST_CASE("pipeline, independent: an undone try skips no step")
 {
     for (const bool stops : {false, true}) {
         pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
@@ -962,7 +965,8 @@ TEST_CASE("pipeline, independent: a try that is taken back leaves no step out")
     }
 }
 
-TEST_CASE("pipeline, independent: a letter says that its session goes on, and that one did not count twice")
+TEST_CASE(
+    "pipeline, independent: dead letters are marked independent, and a repeated one counts once")
 {
     pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
     receives(pipe, message(2));
@@ -986,7 +990,7 @@ TEST_CASE("pipeline, independent: a letter says that its session goes on, and th
     }
 }
 
-TEST_CASE("pipeline, independent: where it began says nothing, as steps may be missing")
+TEST_CASE("pipeline, independent: the first step is not stored")
 {
     pipeline pipe = held(independent());
     receives(pipe, {50, 4, 4, 6, false, 1});
@@ -996,7 +1000,8 @@ TEST_CASE("pipeline, independent: where it began says nothing, as steps may be m
     CHECK(ends(pipe) == "execute 3 try 1, complete");
 }
 
-TEST_CASE("pipeline, independent: numbers that contradict each other park one step, and the state stays")
+TEST_CASE(
+    "pipeline, independent: contradictory step numbers dead-letter one step, and the state stays")
 {
     pipeline pipe = held(independent(), state_read::ok, done_up_to(2));
     receives(pipe, {9, 3, 1, 5, true, 1});
@@ -1006,14 +1011,14 @@ TEST_CASE("pipeline, independent: numbers that contradict each other park one st
     CHECK(ends(pipe) == "execute 3 try 1, save, complete");
 }
 
-TEST_CASE("pipeline, independent: a state that has failed stops it all the same")
+TEST_CASE("pipeline, independent: a failed state stops the session")
 {
     pipeline pipe = held(independent(), state_read::ok, failed_at(2));
     receives(pipe, message(3));
     CHECK(ends(pipe) == "park session_failed 102/2 tries 0, complete");
 }
 
-TEST_CASE("pipeline: a copy is a trial")
+TEST_CASE("pipeline: copies are independent")
 {
     pipeline pipe = held(quick());
     receives(pipe, message(1));
@@ -1025,7 +1030,7 @@ TEST_CASE("pipeline: a copy is a trial")
     CHECK(asks(trial) == "save undone");
 }
 
-TEST_CASE("pipeline: works with any policy that it is given")
+TEST_CASE("pipeline: a policy of zeros allows one try")
 {
     pipeline_policy p;
     p.retry.max_attempts = 0;

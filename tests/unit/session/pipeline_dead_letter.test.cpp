@@ -31,7 +31,7 @@ waybill::pipeline_dead_letter::message message()
     return {{"order-17", 3, 1, 5, false}, {}, 42, "m3", "{\"total\":17}", noon - 1h};
 }
 
-TEST_CASE("pipeline_dead_letter: says all that brings its session back")
+TEST_CASE("pipeline_dead_letter: contains all that a redrive needs")
 {
     const session_progress p{.done = 2, .total = 5};
     const pipeline_dead_letter l = make_pipeline_dead_letter(
@@ -63,7 +63,7 @@ TEST_CASE("pipeline_dead_letter: says all that brings its session back")
     CHECK(describe(behind) == "order-17, step 4 of 5 (43): session_failed by 42: no template");
 }
 
-TEST_CASE("pipeline_dead_letter: where the session stands, as far as anybody knows")
+TEST_CASE("pipeline_dead_letter: resume_at is the next step, or 0 if unknown")
 {
     const auto stands = [](dead_letter_reason why, const session_progress& p,
                            std::uint64_t first = 1) {
@@ -86,7 +86,8 @@ TEST_CASE("pipeline_dead_letter: where the session stands, as far as anybody kno
           "MaxDeliveryCountExceeded");
 }
 
-TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy says")
+TEST_CASE(
+    "pipeline_dead_letter: texts are bounded, and the policy decides what is kept of the body")
 {
     const waybill::pipeline::write_dead_letter a{dead_letter_reason::failed, 42, 3, 1};
     const std::string euros(600, '\xE2');
@@ -135,7 +136,8 @@ TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy sa
     CHECK(!make_broker_dead_letter(message(), "", 10, nullptr, noon).independent);
 }
 
-TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state, if it is not too large")
+TEST_CASE(
+    "pipeline_dead_letter: the letter that stopped its session has the state, within state_bytes")
 {
     waybill::pipeline_dead_letter::message m = message();
     m.state = "waybill/1 ...";
@@ -176,7 +178,7 @@ TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state,
     CHECK(waybill::pipeline_dead_letter::merged(knows, later).state == "t");
 }
 
-TEST_CASE("pipeline_dead_letter: that of the last step has the state as well")
+TEST_CASE("pipeline_dead_letter: the letter of the last step also has the state")
 {
     waybill::pipeline_dead_letter::message m = message();
     m.state = "waybill/1 ...";
@@ -214,7 +216,7 @@ TEST_CASE("pipeline_dead_letter: that of the last step has the state as well")
     CHECK(make_pipeline_dead_letter(m, alone, "", two, noon).state.empty());
 }
 
-TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redrive was, is not lost")
+TEST_CASE("pipeline_dead_letter: merged keeps the pipeline's letter and the progress of a redrive")
 {
     auto mine = make_pipeline_dead_letter(
         message(), waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 1},
@@ -250,7 +252,7 @@ TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redr
     CHECK(waybill::pipeline_dead_letter::merged(mine, later) == later);
 }
 
-TEST_CASE("dead_letter_import: the letter first, then the message")
+TEST_CASE("dead_letter_import: writes the dead letter before it completes the message")
 {
     const auto parks = [](const waybill::dead_letter_import& d) {
         return waybill::holds_alternative<waybill::pipeline::write_dead_letter>(d.next({}));
@@ -301,7 +303,7 @@ TEST_CASE("dead_letter_import: the letter first, then the message")
     }
 }
 
-TEST_CASE("redrive_names: follow from what is redriven, and have their bounds")
+TEST_CASE("redrive_names: depend on the redriven id, and are bounded")
 {
     CHECK(waybill::detail::redriven_session("order-17", 1) == "order-17~1");
     CHECK(waybill::detail::redriven_message_id("order-17", 42, 1) ==

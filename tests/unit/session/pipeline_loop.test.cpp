@@ -124,7 +124,7 @@ struct shop {
     }
 };
 
-TEST_CASE("pipeline, the loop: an order from the first step to the last, over two holdings")
+TEST_CASE("pipeline, the loop: a session completes over two holdings")
 {
     shop s;
     s.send("order-17", 5);
@@ -142,7 +142,8 @@ TEST_CASE("pipeline, the loop: an order from the first step to the last, over tw
     CHECK(s.letters.empty());
 }
 
-TEST_CASE("pipeline, the loop: a broken step, and its letters")
+TEST_CASE(
+    "pipeline, the loop: a failed step stops its session, and its dead letters have resume_at")
 {
     shop s;
     s.broken = 3;
@@ -159,7 +160,7 @@ TEST_CASE("pipeline, the loop: a broken step, and its letters")
     for (const auto& [sequence, l] : s.letters) CHECK(l.resume_at == 3);
 }
 
-TEST_CASE("pipeline, the loop: a session that failed in another process")
+TEST_CASE("pipeline, the loop: a failed session stays failed in another process")
 {
     shop s;
     s.broken = 3;
@@ -177,7 +178,7 @@ TEST_CASE("pipeline, the loop: a session that failed in another process")
     CHECK(s.states.states().empty());
 }
 
-TEST_CASE("pipeline, the loop: bytes that are no state park all, and stay")
+TEST_CASE("pipeline, the loop: an unreadable state dead-letters all messages, and stays")
 {
     shop s;
     (void)s.states.save("order-17", "waybill/1 text 0", {});

@@ -35,7 +35,7 @@ pipeline::step_received message(std::uint64_t n, std::uint64_t total)
     return {{100 + n, n, 1, total, false, 1}, {}};
 }
 
-TEST_CASE("pipeline: steps that are done take no memory")
+TEST_CASE("pipeline: completed steps allocate nothing")
 {
     for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
                             pipeline_policy::pipeline_mode::independent}) {
@@ -55,7 +55,7 @@ TEST_CASE("pipeline: steps that are done take no memory")
     }
 }
 
-TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
+TEST_CASE("pipeline: a failed allocation of the reason changes nothing")
 {
     const std::string reason(200, 'r');
     for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
@@ -77,7 +77,7 @@ TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
     }
 }
 
-TEST_CASE("pipeline: nor where a state is refused after the step has run, or a message comes that is wrong")
+TEST_CASE("pipeline: a failed allocation for a refused state or a wrong message changes nothing")
 {
     for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
                             pipeline_policy::pipeline_mode::independent}) {

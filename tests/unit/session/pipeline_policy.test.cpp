@@ -28,7 +28,7 @@ static_assert(validate(pipeline_policy{.retry = {.max_attempts = 0}})->field ==
               "retry.max_attempts");
 static_assert(validate(pipeline_policy{.broker_max_deliveries = 0})->field == "retry.max_attempts");
 
-TEST_CASE("pipeline_policy: a limit that is not below the broker's is refused in words")
+TEST_CASE("pipeline_policy: a limit not below the broker's is refused, and the error contains both")
 {
     const auto made =
         waybill::make<waybill::pipeline>(pipeline_policy{.retry = {.max_attempts = 10}});

@@ -61,7 +61,7 @@ waybill::redrive_plan::planned_session only(letters& v,
     return p.sessions[0];
 }
 
-TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
+TEST_CASE("plan_redrive: a session is sent under a new id from the step where it stopped")
 {
     letters v = order_17({5, 3, 4});
     v[1].state = "two done";
@@ -83,7 +83,7 @@ order-17 -> order-17~1: 3 dead letters, steps 3 to 5 of 5: failed: no template
     CHECK(plan_redrive(std::span<pipeline_dead_letter>()).sessions.empty());
 }
 
-TEST_CASE("plan_redrive: the first message of a session has the state that it stopped with")
+TEST_CASE("plan_redrive: the first message of a session has the state at which it stopped")
 {
     const auto states = [](letters v, const waybill::redrive_plan::options& o = {}) {
         std::string all;
@@ -126,7 +126,7 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
     CHECK(only(v, {.damaged = true}).total == 5);
 }
 
-TEST_CASE("plan_redrive: what a message says of the first step does not make steps done")
+TEST_CASE("plan_redrive: the first step in a message completes no earlier steps")
 {
     // Step 2 has failed, and step 5 has itself as the first step of its session.
     letters v = order_17({2, 3, 4, 5});
@@ -143,7 +143,8 @@ TEST_CASE("plan_redrive: what a message says of the first step does not make ste
     CHECK(only(v, {.damaged = true}).first == 2);
 }
 
-TEST_CASE("plan_redrive: a letter without a step stays, and the others keep theirs")
+TEST_CASE(
+    "plan_redrive: a letter without a step number is held back, and others keep their numbers")
 {
     letters v = order_17({0, 3, 4, 5});
     v[0].reason = dead_letter_reason::contradiction;
@@ -161,7 +162,7 @@ TEST_CASE("plan_redrive: a letter without a step stays, and the others keep thei
     CHECK(only(v, {.damaged = true}).total == 4);
 }
 
-TEST_CASE("plan_redrive: what is begun is brought to its end")
+TEST_CASE("plan_redrive: a session that was sent in part is sent to its end")
 {
     // Only the last step has the total. All was sent, and the last letters are removed.
     letters v = order_17();
@@ -201,7 +202,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     CHECK(only(told).total == 6);
 }
 
-TEST_CASE("plan_redrive: two that would have the same message id are not sent")
+TEST_CASE("plan_redrive: letters with equal message ids are held back")
 {
     letters v = order_17();
     for (pipeline_dead_letter& l : v) l.origin = {"order-17", 0, 1, 0};
@@ -213,7 +214,7 @@ TEST_CASE("plan_redrive: two that would have the same message id are not sent")
     CHECK(only(v).reason == redrive_plan::skip_reason::damaged);
 }
 
-TEST_CASE("waybill::pipeline_dead_letter::with_mark: is only raised")
+TEST_CASE("pipeline_dead_letter::with_mark: raises the mark, and never lowers it")
 {
     letters v = order_17({3, 4});
     pipeline_dead_letter stored = v[0];
@@ -235,7 +236,7 @@ TEST_CASE("waybill::pipeline_dead_letter::with_mark: is only raised")
     CHECK(waybill::pipeline_dead_letter::merged(v[1], v[1]) == v[1]);
 }
 
-TEST_CASE("plan_redrive: the next time it has the next id, and its origin stays")
+TEST_CASE("plan_redrive: a second redrive has the next generation, and the same origin")
 {
     letters v;
     for (const std::uint64_t s : {4U, 5U}) {
@@ -255,7 +256,8 @@ TEST_CASE("plan_redrive: the next time it has the next id, and its origin stays"
     CHECK(p.step(v, 0).message_id == "order-17/00000000000000000104~2");
 }
 
-TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said not to")
+TEST_CASE(
+    "plan_redrive: missing steps and contradictions hold a session back, unless `damaged` is set")
 {
     letters head = order_17({4, 5});
     auto s = only(head);
@@ -302,7 +304,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
     CHECK(only(none, {.damaged = true}).reason == redrive_plan::skip_reason::no_session);
 }
 
-TEST_CASE("plan_redrive: where the end is missing the first letter stays, and says how far it was sent")
+TEST_CASE("plan_redrive: without its last step, the first letter of a session stays and is marked")
 {
     letters v = order_17({3, 4});
     redrive_plan p = plan_redrive(v);
@@ -346,7 +348,7 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     CHECK(!only(single).mark_before_removal);
 }
 
-TEST_CASE("plan_redrive: what the session has done is not sent")
+TEST_CASE("plan_redrive: completed steps are not sent")
 {
     letters v = order_17({2, 3, 4, 5});
     const redrive_plan p = plan_redrive(v);
@@ -357,7 +359,7 @@ TEST_CASE("plan_redrive: what the session has done is not sent")
     CHECK(p.sessions[1].offset == 3);
 }
 
-TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder")
+TEST_CASE("plan_redrive: wrapped sequence numbers and disordered steps are sorted and marked")
 {
     constexpr std::uint64_t top = (std::uint64_t{7} << 48U) + (std::uint64_t{1} << 48U) - 1;
     constexpr std::uint64_t bottom = std::uint64_t{7} << 48U;
@@ -388,7 +390,8 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
     CHECK(p.step(unnumbered, 2).properties == waybill::step_properties{"a~1", 3, 1, 3, true});
 }
 
-TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a whole")
+TEST_CASE(
+    "plan_redrive: filters compare the letter that stopped a session, and select whole sessions")
 {
     letters v = order_17();
     for (const std::uint64_t s : {3U, 4U, 5U}) v.push_back(letter("order-18", s, 300 + s));
@@ -424,7 +427,7 @@ TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a w
     CHECK(plan_redrive(v, {}, {.fetches_bodies = true}).ready == 6);
 }
 
-TEST_CASE("plan_redrive: the oldest session is the first of its group, and a text lists them all")
+TEST_CASE("plan_redrive: the oldest session is the first of its group, and describe lists all")
 {
     letters v;
     for (const std::uint64_t n : {1U, 2U, 3U, 4U, 5U}) {
@@ -454,7 +457,7 @@ order-2: 3 dead letters, steps 3 to 5, 1 body to fetch, held back: no_body (with
     }
 }
 
-TEST_CASE("plan_redrive: those that failed alone come back by themselves")
+TEST_CASE("plan_redrive: independent failures are sent alone")
 {
     letters v;
     for (const std::uint64_t s : {17U, 203U, 4000U}) {
@@ -485,7 +488,7 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
 }
 
 // Ids with common prefixes, different lengths and zeros, against std::sort.
-TEST_CASE("letter_order: as the stable sort of std::list does it")
+TEST_CASE("letter_order: equals the stable sort of std::list")
 {
     tests_support::dice d(7);
     const std::string parts[] = {"", "a", "aaaaaaa", "aaaaaaab", std::string(1, '\0'), "b", "\xFF", "order-"};
@@ -506,7 +509,7 @@ TEST_CASE("letter_order: as the stable sort of std::list does it")
     }
 }
 
-TEST_CASE("redrive_session: what cannot work, and names")
+TEST_CASE("plan_redrive: validate refuses short ids, and describe lists the marks")
 {
     CHECK(!validate(waybill::redrive_plan::options{}));
     CHECK(validate(waybill::redrive_plan::options{.max_id_bytes = 79})->field == "max_id_bytes");

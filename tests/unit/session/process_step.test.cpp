@@ -98,7 +98,7 @@ TEST_CASE("process_step: two steps, from the first to the last")
     CHECK(!c.pipe.over());
 }
 
-TEST_CASE("process_step: a pause is waited for, and begins when the step has ended")
+TEST_CASE("process_step: a pause begins when the step has ended")
 {
     calls c = with();
     c.run = waybill::transient("busy");
@@ -107,7 +107,7 @@ TEST_CASE("process_step: a pause is waited for, and begins when the step has end
     CHECK(c.env.now() == steady_time::at(duration::seconds(5 + 4 + 5)));
 }
 
-TEST_CASE("process_step: a lock that is lost in a pause")
+TEST_CASE("process_step: a lock lost in a pause ends the session")
 {
     calls c = with();
     c.run = waybill::transient("busy");
@@ -119,7 +119,7 @@ TEST_CASE("process_step: a lock that is lost in a pause")
     CHECK(c.said == "load run wait ");
 }
 
-TEST_CASE("process_step: a pause that is broken off")
+TEST_CASE("process_step: a cancelled pause gives the session back")
 {
     calls c = with();
     c.run = waybill::transient("busy");
@@ -129,7 +129,7 @@ TEST_CASE("process_step: a pause that is broken off")
     CHECK(c.pipe.over());
 }
 
-TEST_CASE("process_step: a state that cannot be looked for is looked for after longer and longer pauses")
+TEST_CASE("process_step: pauses after a failed load_state grow with the deliveries")
 {
     const auto until = [](std::uint64_t deliveries) {
         pipeline pipe(with().pipe);
@@ -154,7 +154,7 @@ TEST_CASE("process_step: a state that cannot be looked for is looked for after l
     CHECK(until(0) == 30);
 }
 
-TEST_CASE("process_step: asked to stop while the beginning of a try is saved, it puts the step off")
+TEST_CASE("process_step: a stop request during the save of a try gives the step back")
 {
     calls c = with();
     c.deliveries = 0;
@@ -167,7 +167,7 @@ TEST_CASE("process_step: asked to stop while the beginning of a try is saved, it
     CHECK(c.pipe.over());
 }
 
-TEST_CASE("process_step: where the broker does not count, a pause comes before the save of the try")
+TEST_CASE("process_step: without a delivery count, a pause comes before the save of the try")
 {
     calls c = with();
     c.deliveries = 0;
@@ -176,7 +176,7 @@ TEST_CASE("process_step: where the broker does not count, a pause comes before t
     CHECK(c.said == "load save run wait save run save complete ");
 }
 
-TEST_CASE("process_step: calls that fail")
+TEST_CASE("process_step: failed calls give the session back or dead-letter the step")
 {
     calls c = with();
     c.found.kind = fault_kind::infrastructure;
@@ -199,7 +199,7 @@ TEST_CASE("process_step: calls that fail")
     CHECK(c.pipe.over());
 }
 
-TEST_CASE("process_step: why a state cannot be read, or is never taken, stands in the letter")
+TEST_CASE("process_step: the dead letter contains why the state is unreadable or refused")
 {
     calls c = with();
     c.found = {.found = state_read::corrupt, .reason = "state: corrupt: 7 bytes"};
@@ -315,7 +315,7 @@ TEST_CASE("process_step: after a stop request the caller's wait is not called")
     CHECK(c.said == "load run save back ");
 }
 
-TEST_CASE("process_step: a result with an error that claims to be none is one")
+TEST_CASE("process_step: a result whose error has kind none is an error")
 {
     pipeline pipe;
     manual_environment env;

@@ -57,7 +57,7 @@ struct calls {
     }
 };
 
-TEST_CASE("process_step: whichever call throws is made again, and none before it")
+TEST_CASE("process_step: after an exception, only the call that threw is repeated")
 {
     const std::string all[] = {"load", "run", "save", "complete", "clear"};
     for (const std::string& one : all) {
@@ -117,7 +117,7 @@ struct always_throws {
     }
 };
 
-TEST_CASE("process_step: a step that throws each time is parked after as many tries as any other")
+TEST_CASE("process_step: a step that always throws is dead-lettered at max_attempts")
 {
     // 0: the broker does not count, and tries are saved
     for (const std::uint64_t deliveries : {1U, 0U}) {
@@ -132,7 +132,7 @@ TEST_CASE("process_step: a step that throws each time is parked after as many tr
     }
 }
 
-TEST_CASE("process_step: while the message of a call that threw is in hand no other one is taken")
+TEST_CASE("process_step: after a call threw, other messages are refused until its message ends")
 {
     for (const std::string one : {"run", "save", "complete"}) {
         calls c;
@@ -151,7 +151,7 @@ TEST_CASE("process_step: while the message of a call that threw is in hand no ot
     }
 }
 
-TEST_CASE("process_step: after a clear_state or a give_back that threw, another message may follow")
+TEST_CASE("process_step: after clear_state threw, another message may follow")
 {
     calls c;
     c.throws = "clear";

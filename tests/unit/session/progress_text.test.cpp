@@ -43,7 +43,7 @@ std::uint64_t line(std::string_view lines) { return detail::read_progress_lines(
 
 }  // namespace
 
-TEST_CASE("progress_text: a line for each that is not zero, in one order")
+TEST_CASE("progress_text: one line for each value that is not zero, in a fixed order")
 {
     CHECK(detail::write_progress({}).empty());
     CHECK(detail::write_progress({.done = 2, .total = 5}) == "done 2\ntotal 5\n");
@@ -62,7 +62,7 @@ TEST_CASE("progress_text: a line for each that is not zero, in one order")
     CHECK(detail::write_progress(failed_with("")) == failed_line + "\n");
 }
 
-TEST_CASE("progress_text: where a session began later it says so behind all that older versions know")
+TEST_CASE("progress_text: `first` is written after all lines of older versions")
 {
     session_progress p = failed_with("no printer");
     p.done = 5;
@@ -88,7 +88,8 @@ TEST_CASE("progress_text: the number of a message without a step number is the l
         CHECK(how(line) == detail::progress_lines::corrupt);
 }
 
-TEST_CASE("progress_text: any bytes in the text of a failure stay in its line and come back")
+TEST_CASE(
+    "progress_text: any bytes in the text of a failure stay in one line and are read unchanged")
 {
     CHECK(detail::write_progress(failed_with("a\nb\\c\r\x7F")) ==
           failed_line + "a\\nb\\\\c\\x0d\\x7f\n");
@@ -103,7 +104,7 @@ TEST_CASE("progress_text: any bytes in the text of a failure stay in its line an
     }
 }
 
-TEST_CASE("progress_text: the text is cut to any size, between characters, and never in an escape")
+TEST_CASE("progress_text: a failure's text is cut to any size, between characters and escapes")
 {
     const std::string text = "a\n\xE2\x82\xAC\x01\\\xF0\x9F\x98\x80z";
     for (std::uint64_t most = 0; most != 40; ++most) {
@@ -124,7 +125,7 @@ TEST_CASE("progress_text: the text is cut to any size, between characters, and n
           detail::write_progress(failed_with(text)));
 }
 
-TEST_CASE("progress_text: what is not as it is written is refused, and the line is named")
+TEST_CASE("progress_text: malformed lines are refused, with the number of the line")
 {
     const std::string good = "done 2\ntotal 5\ntries 1\nbegun 2024-02-29T12:00:00Z\n" +
                              failed_line + "text\n";
@@ -168,7 +169,7 @@ TEST_CASE("progress_text: what is not as it is written is refused, and the line 
           detail::progress_lines::corrupt);
 }
 
-TEST_CASE("progress_text: lines of a later version are kept behind ours")
+TEST_CASE("progress_text: lines of a later version are kept in `later`")
 {
     const detail::read_progress r =
         detail::read_progress_lines("done 2\nspeed 3\n x\nfailure of it\n");
@@ -178,7 +179,7 @@ TEST_CASE("progress_text: lines of a later version are kept behind ours")
     CHECK(detail::read_progress_lines("x\n").later == "x\n");
 }
 
-TEST_CASE("progress_text: the lines at their longest")
+TEST_CASE("progress_text: the longest lines have max_progress_lines_bytes")
 {
     session_progress p{.done = detail::highest_size,
                        .total = detail::highest_size,

@@ -36,7 +36,7 @@ redrive_plan plan_of(std::initializer_list<std::uint64_t> sizes)
     return p;
 }
 
-TEST_CASE("redrive: rounds of whole sessions")
+TEST_CASE("redrive: whole sessions are sent, marked and removed in rounds")
 {
     redrive r(plan_of({2, 1, 3, 7}), {.chunk = 5});
     CHECK(r.next({}) == redrive::action(redrive::resubmit{0, 3}));
@@ -75,7 +75,7 @@ TEST_CASE("redrive: rounds of whole sessions")
     CHECK(redrive(redrive_plan{}).over());
 }
 
-TEST_CASE("redrive: what fails is tried again after a pause, and not for ever")
+TEST_CASE("redrive: failed calls are retried after a pause, up to max_attempts")
 {
     const waybill::redrive_policy policy{
         .chunk = 10,
@@ -102,7 +102,7 @@ TEST_CASE("redrive: what fails is tried again after a pause, and not for ever")
     CHECK(r.removed() == 0);
 }
 
-TEST_CASE("redrive: a message that is never taken stops its session and no other")
+TEST_CASE("redrive: a permanently refused message stops only its session")
 {
     redrive r(plan_of({2, 3, 2}), {.chunk = 100});
     CHECK(r.on(resubmitted{3, fault_kind::permanent}, {}) == event_result::applied);
@@ -123,7 +123,7 @@ TEST_CASE("redrive: a message that is never taken stops its session and no other
     CHECK(alone.removed() == 0);
 }
 
-TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
+TEST_CASE("redrive: a permanently refused mark keeps only its session")
 {
     redrive r(plan_of({2, 1, 3, 2}), {.chunk = 100});
     CHECK(r.on(resubmitted{8}, {}) == event_result::applied);
@@ -157,7 +157,7 @@ TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
     CHECK(alone.refused() == std::vector<std::uint64_t>{0});
 }
 
-TEST_CASE("redrive: what a table removes at once is removed at once, however small a chunk is")
+TEST_CASE("redrive: without a mark, a session is removed at once, also above the chunk size")
 {
     redrive_plan p = plan_of({5, 2});
     for (redrive_plan::planned_session& s : p.sessions) s.mark_before_removal = false;
@@ -175,7 +175,7 @@ TEST_CASE("redrive: what a table removes at once is removed at once, however sma
     CHECK(alone.next({}) == redrive::action(redrive::remove_dead_letters{3, 2}));
 }
 
-TEST_CASE("redrive: a policy that cannot work")
+TEST_CASE("redrive: a chunk of zero is refused, and counts as one")
 {
     CHECK(validate(waybill::redrive_policy{.chunk = 0})->field == "chunk");
     CHECK(!validate(waybill::redrive_policy{}));

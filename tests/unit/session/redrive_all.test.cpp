@@ -113,7 +113,7 @@ TEST_CASE("redrive_all: the message has the properties, the origin and the state
     CHECK(sent[1].origin.state.empty());
 }
 
-TEST_CASE("redrive_all: empty and filtered tables")
+TEST_CASE("redrive_all: an empty table sends nothing, and filters select sessions")
 {
     table dead_letters;
     queue q;
@@ -131,7 +131,7 @@ TEST_CASE("redrive_all: empty and filtered tables")
     CHECK(redrive_all(dead_letters, {.session = "order-1"}, send, env).sent == 2);
 }
 
-TEST_CASE("redrive_all: the oldest session first")
+TEST_CASE("redrive_all: the oldest session is sent first")
 {
     table dead_letters;
     const auto at = [&](std::string session, waybill::duration age) {
@@ -151,7 +151,8 @@ TEST_CASE("redrive_all: the oldest session first")
                             "order-1/5"});
 }
 
-TEST_CASE("redrive_all: a session that is refused stays from there on, and others come back")
+TEST_CASE(
+    "redrive_all: a refused message keeps the rest of its session, and other sessions are sent")
 {
     table dead_letters = dead_letters_of("order-1", 3);
     add(dead_letters, dead_letters_of("order-2", 4));
@@ -214,7 +215,7 @@ TEST_CASE("redrive_all: an unknown outcome is repeated with the same id and repo
     CHECK(describe(r) == "finished: 1 sent, 1 removed, 0 held back, 2 in doubt");
 }
 
-TEST_CASE("redrive_all: at most so many messages per second, evenly spaced")
+TEST_CASE("redrive_all: max_per_second spaces messages evenly")
 {
     table dead_letters = dead_letters_of("order-1", 1);
     environment env;

@@ -57,7 +57,8 @@ std::string line(letters v)
     return describe(p.sessions.at(0), v);
 }
 
-TEST_CASE("redrive_state: a session that came back and did nothing keeps what it came with")
+TEST_CASE(
+    "redrive_state: a redriven session without a completed step keeps the state it was sent with")
 {
     // Step 3 found a gap: the message with the state was never taken, and a new state was begun.
     const session_progress nothing{.total = 4};
@@ -91,7 +92,7 @@ TEST_CASE("redrive_state: a session that came back and did nothing keeps what it
     CHECK(state(v) == "none done");
 }
 
-TEST_CASE("redrive_state: the letter of the last step has the state, whatever became of the others")
+TEST_CASE("redrive_state: the dead letter of the last step has the state if no other one has it")
 {
     // The process that saved the failure of step 2 died, and the broker has dead-lettered it. The
     // last step clears the state, so the drain finds none.
@@ -114,7 +115,7 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
     CHECK(state(v) == "one");
 }
 
-TEST_CASE("redrive_state: a session that goes on without its state says so")
+TEST_CASE("redrive_state: a session redriven without its state is marked")
 {
     const session_progress two{.done = 2, .total = 4, .first = 2};
     const auto marks = [](letters v, const waybill::redrive_plan::options& o = {}) {

@@ -93,7 +93,7 @@ std::uint64_t sum(const session_report& r)
     return r.done + r.repeated + r.dead_lettered + r.given_back + r.state_unreadable + r.lost;
 }
 
-TEST_CASE("run_session: sessions one after the other, the steps of each in order")
+TEST_CASE("run_session: sessions run one after the other, with their steps in order")
 {
     fixture f;
     f.send_job("a", 3);
@@ -106,7 +106,7 @@ TEST_CASE("run_session: sessions one after the other, the steps of each in order
     CHECK(!f.queue.state("a"));
 }
 
-TEST_CASE("run_session: an empty queue")
+TEST_CASE("run_session: an empty queue ends the run")
 {
     fixture f;
     CHECK(f.run() == session_report{.ended = outcome::queue_empty});
@@ -158,7 +158,7 @@ TEST_CASE("run_session: messages without step numbers are numbered by their arri
     CHECK(!f.queue.state("import"));  // the mark of the last message was seen
 }
 
-TEST_CASE("run_session: the mark of the last message may be a property of the sender")
+TEST_CASE("run_session: last_property may name the sender's mark of the last message")
 {
     fixture f;
     f.policy.last_property = "IsLastMessage";
@@ -185,7 +185,7 @@ TEST_CASE("run_session: a session whose messages come later keeps its state")
     CHECK(!f.queue.state("a"));
 }
 
-TEST_CASE("run_session: states in a session store")
+TEST_CASE("run_session: states may be in a session store")
 {
     fixture f;
     waybill::testing::memory_sessions states;
@@ -269,7 +269,7 @@ TEST_CASE("run_session: a redriven message without its origin is counted")
     f.faults.clear();
     const auto plan = waybill::plan_redrive(f.dead_letters.all);
     const auto m = plan.step(f.dead_letters.all, 0);
-    SUBCASE("lost")
+    SUBCASE("sent without its origin")
     {
         f.queue.send(m.properties, std::string(m.body), {}, m.message_id);
         const session_report r = f.run();
@@ -300,7 +300,7 @@ struct queue_without_pause : private queue_type {
     int closed = 0;
 };
 
-TEST_CASE("run_session: a queue that cannot delay a session has it held meanwhile")
+TEST_CASE("run_session: a session is held during its pause if the queue cannot delay it")
 {
     manual_environment env;
     queue_without_pause queue(env);
@@ -319,7 +319,7 @@ TEST_CASE("run_session: a queue that cannot delay a session has it held meanwhil
     CHECK(env.slept() > duration{});
 }
 
-TEST_CASE("run_session: pauses in hand renew the lock")
+TEST_CASE("run_session: pauses with a held lock renew it")
 {
     fixture f;
     f.policy.pipeline.max_wait_in_hand = duration::seconds(1'000);
@@ -338,7 +338,7 @@ TEST_CASE("run_session: pauses in hand renew the lock")
     CHECK(f.env.slept() == duration::seconds(100));
 }
 
-TEST_CASE("run_session: a step that takes longer than the lock is not done")
+TEST_CASE("run_session: a step longer than the lock is lost, and runs again")
 {
     fixture f;
     f.send_job("a", 2);
@@ -369,7 +369,7 @@ struct expiring_queue : queue_type {
     int completed = 0;
 };
 
-TEST_CASE("run_session: a lock that is lost between two steps")
+TEST_CASE("run_session: after a lock lost between two steps the session continues")
 {
     manual_environment env;
     expiring_queue queue(env);
@@ -390,7 +390,7 @@ TEST_CASE("run_session: a lock that is lost between two steps")
     CHECK(r.faults == 1);  // of receive
 }
 
-TEST_CASE("run_session: a stop request in the middle finishes the step and starts nothing")
+TEST_CASE("run_session: a stop request lets the current step end, and starts no other")
 {
     fixture f;
     f.send_job("a", 3);
@@ -423,7 +423,7 @@ TEST_CASE("run_session: a time limit ends a run that waits for sessions")
     CHECK(f.env.sleeps() == 90);
 }
 
-TEST_CASE("run_session: a handler with a transaction, the message, or an outcome")
+TEST_CASE("run_session: a handler may take a transaction and the message, and return an outcome")
 {
     fixture f;
     f.send_job("a", 4);
@@ -528,7 +528,7 @@ struct failing_queue : queue_type {
     std::size_t next = 0;
 };
 
-TEST_CASE("run_session: a queue that cannot be reached is tried again, after growing pauses")
+TEST_CASE("run_session: accept is retried after growing pauses, and a permanent fault ends the run")
 {
     manual_environment env;
     failing_queue queue(env);
@@ -580,7 +580,7 @@ TEST_CASE("run_session: after a session without messages it waits before the nex
     CHECK(env.slept() == duration::seconds(3));
 }
 
-TEST_CASE("run_session: time that runs backwards, between any two calls")
+TEST_CASE("run_session: a steady clock that goes back keeps the run correct")
 {
     fixture f;
     f.send_job("a", 3);
@@ -593,7 +593,7 @@ TEST_CASE("run_session: time that runs backwards, between any two calls")
     CHECK(r.ended == outcome::queue_empty);
 }
 
-TEST_CASE("run_session: duplicates are done once")
+TEST_CASE("run_session: duplicates run once")
 {
     fixture f;
     auto job = waybill::job::make("a", 2);

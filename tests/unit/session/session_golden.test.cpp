@@ -39,7 +39,7 @@ std::vector<std::string> sealed_files()
 
 }  // namespace
 
-TEST_CASE("states of text that version 1 stored are what they were, and are written the same")
+TEST_CASE("stored text states of version 1 are read, and written with the same bytes")
 {
     std::size_t read = 0;
     golden_states::each([&](std::string_view name, const text_state& s) {
@@ -57,7 +57,7 @@ TEST_CASE("states of text that version 1 stored are what they were, and are writ
     CHECK(read == 11);
 }
 
-TEST_CASE("stored states cut short anywhere or with any bit turned are corrupt, of whatever format")
+TEST_CASE("stored states that are truncated or have any bit changed are corrupt")
 {
     const std::vector<std::string> names = sealed_files();
     CHECK(names.size() >= 8);

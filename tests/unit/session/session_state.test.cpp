@@ -69,7 +69,7 @@ void does_step_1(State& s)
     CHECK(s.save(done, {.done = 1}).ok());
 }
 
-TEST_CASE("session_state: what a step makes counts once it went well and is stored")
+TEST_CASE("session_state: changes of a step count after its success and the save")
 {
     const text_state_codec codec;
     place p;
@@ -108,7 +108,7 @@ TEST_CASE("session_state: what a step makes counts once it went well and is stor
     CHECK(next.value() == "1");
 }
 
-TEST_CASE("session_state: a state that is not stored is not what the session remembers")
+TEST_CASE("session_state: a state that was not stored does not change value()")
 {
     const text_state_codec codec({.budget = {.bytes = 4'096}});
     place p;
@@ -142,7 +142,7 @@ TEST_CASE("session_state: a state that is not stored is not what the session rem
     CHECK(s.value() == "12");
 }
 
-TEST_CASE("session_state: a place that cannot be read is not one without a state")
+TEST_CASE("session_state: a failed load is an error, not an absent state")
 {
     const text_state_codec codec;
     place p;
@@ -163,7 +163,7 @@ TEST_CASE("session_state: a place that cannot be read is not one without a state
     CHECK(s.bytes() == "something else");
 }
 
-TEST_CASE("session_state: a redriven session begins with the state that came")
+TEST_CASE("session_state: a redriven session begins with the state of its first message")
 {
     const text_state_codec codec;
     place old;
@@ -182,7 +182,7 @@ TEST_CASE("session_state: a redriven session begins with the state that came")
     CHECK(s.value() == "123");
 }
 
-TEST_CASE("session_state: until it is stored for sure nothing in hand has changed")
+TEST_CASE("session_state: read() changes only after a confirmed save")
 {
     const text_state_codec codec({.budget = {.bytes = 4'096}});
     place p;
@@ -206,7 +206,7 @@ TEST_CASE("session_state: until it is stored for sure nothing in hand has change
     CHECK(s.read() == before);
 }
 
-TEST_CASE("session_state: what was not read is not written over")
+TEST_CASE("session_state: an unreadable state is not overwritten")
 {
     const text_state_codec codec;
     for (const std::string_view there : {"", "something else", R"({"IsFailedSession":true})"}) {
@@ -232,7 +232,7 @@ std::optional<std::string> upgraded(std::string_view own, waybill::schema_versio
     return "v" + std::to_string(from.major) + ":" + std::string(own);
 }
 
-TEST_CASE("session_state: bytes of an older version are upgraded once, or are left alone")
+TEST_CASE("session_state: an older version is upgraded once, or kept if it has no upgrade")
 {
     const waybill::text_state::options two{.version = {2, 3}};
     const text_state_codec codec(two, upgraded);
@@ -283,7 +283,7 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
     }
 }
 
-TEST_CASE("session_state: a step answers as it likes")
+TEST_CASE("session_state: a step may return executed, a result or a fault")
 {
     const text_state_codec codec;
     place p;

@@ -93,7 +93,7 @@ std::string run(int throws_in, bool applied, int& threw)
     return last;
 }
 
-TEST_CASE("session_state: whichever call throws, what was made is stored, and once")
+TEST_CASE("session_state: after an exception of any call, the changes of each step are stored once")
 {
     int threw = 0;
     for (int n = 0; n != 12; ++n) {
@@ -106,7 +106,7 @@ TEST_CASE("session_state: whichever call throws, what was made is stored, and on
     CHECK(threw >= 18);
 }
 
-TEST_CASE("session_state: a step that throws leaves nothing")
+TEST_CASE("session_state: a step that throws changes nothing")
 {
     const waybill::text_state_codec codec;
     place p;

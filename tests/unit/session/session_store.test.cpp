@@ -33,7 +33,7 @@ using waybill::testing::memory_sessions;
 static_assert(session_store<memory_sessions>);
 static_assert(!session_store<int>);
 
-TEST_CASE("session_store: the one in memory conforms")
+TEST_CASE("session_store: memory_sessions conforms")
 {
     const auto broken = [](const waybill::state_budget& budget) {
         return waybill::testing::session_conformance([] { return memory_sessions(); },
@@ -45,7 +45,7 @@ TEST_CASE("session_store: the one in memory conforms")
     CHECK(broken({.bytes = 1'000'000}) == std::vector<std::string>{});
 }
 
-TEST_CASE("session_conformance: names the rules that it could not try")
+TEST_CASE("session_conformance: the report contains the untested rules")
 {
     const auto make = [] { return memory_sessions(); };
     CHECK(waybill::testing::session_conformance(make).untested ==
@@ -187,7 +187,7 @@ private:
     version base_ = 0;
 };
 
-TEST_CASE("session_conformance: stores that are wrong in one way are caught")
+TEST_CASE("session_conformance: each store with one flaw is detected")
 {
     const auto rules = [](flaw f) {
         return waybill::testing::session_conformance([f] { return wrong_sessions(f); }).broken;
@@ -200,7 +200,7 @@ TEST_CASE("session_conformance: stores that are wrong in one way are caught")
     }
 }
 
-TEST_CASE("session_conformance: states have as many bytes as the pipelines' budget")
+TEST_CASE("session_conformance: states are tested up to the bytes of the budget")
 {
     const auto rules = [](std::uint64_t bytes) {
         return waybill::testing::session_conformance(
@@ -230,7 +230,7 @@ struct strict_sessions {
     memory_sessions in{};
 };
 
-TEST_CASE("session_conformance: a store may refuse what no job makes")
+TEST_CASE("session_conformance: a store may refuse session ids that no job creates")
 {
     CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }).broken == std::vector<std::string>{});
 }
@@ -256,7 +256,7 @@ struct caching_sessions {
     std::map<std::string, found> seen{};
 };
 
-TEST_CASE("session_conformance: what a connection has read before is not what is there")
+TEST_CASE("session_conformance: a second connection detects a store that caches reads")
 {
     const auto make = [] { return caching_sessions(); };
     CHECK(waybill::testing::session_conformance(make).broken.empty());
@@ -286,7 +286,7 @@ struct unreachable_sessions {
     }
 };
 
-TEST_CASE("session_conformance: a store that is down is neither empty nor in conflict")
+TEST_CASE("session_conformance: an unreachable store that looks empty or in conflict is detected")
 {
     unreachable_sessions<true> honest;
     unreachable_sessions<false> other;
@@ -324,7 +324,7 @@ struct unreachable_as {
     memory_sessions in{};
 };
 
-TEST_CASE("session_conformance: an outage is infrastructure or transient")
+TEST_CASE("session_conformance: an outage must be infrastructure or transient")
 {
     const auto rules = [](fault_kind how) {
         unreachable_as store{how};
@@ -338,7 +338,7 @@ TEST_CASE("session_conformance: an outage is infrastructure or transient")
     CHECK(rules(fault_kind::cancelled) == 1);
 }
 
-TEST_CASE("versioned_session_state: an error that claims to be none is one")
+TEST_CASE("versioned_session_state: an error of kind none is reported as infrastructure")
 {
     unreachable_as store{.loads = true, .down = false};
     versioned_session_state held(store, "order-17");
@@ -414,7 +414,7 @@ struct holdings {
 const auto runs = [](std::uint64_t) { return waybill::fault{}; };
 const auto locked = [] { return true; };
 
-TEST_CASE("versioned_session_state: nothing is settled over an outage that has no class")
+TEST_CASE("versioned_session_state: an outage of kind none settles no message")
 {
     holdings<unreachable_as> all{.store = {.loads = true}};
     all.hold([](std::uint64_t) { return waybill::permanent("card declined"); }, locked);
@@ -423,7 +423,8 @@ TEST_CASE("versioned_session_state: nothing is settled over an outage that has n
     CHECK(all.ran == std::vector<int>{0, 1, 0, 0});
 }
 
-TEST_CASE("versioned_session_state: if a session ended meanwhile, only its lock stops an earlier holder")
+TEST_CASE(
+    "versioned_session_state: if a session ended meanwhile, only the lock stops an earlier holder")
 {
     // Its step fails. Another holder has done that step and all later ones, and cleared the state.
     for (const bool asks : {false, true}) {
@@ -443,7 +444,8 @@ TEST_CASE("versioned_session_state: if a session ended meanwhile, only its lock 
     }
 }
 
-TEST_CASE("versioned_session_state: of two holders the one who wrote last in between has lost")
+TEST_CASE(
+    "versioned_session_state: of two holders, the one with an old version gets ownership_lost")
 {
     memory_sessions store;
     versioned_session_state mine(store, "order-17");

@@ -67,7 +67,7 @@ session_progress longest(std::string text)
 
 }  // namespace
 
-TEST_CASE("state_text: as the header shows it")
+TEST_CASE("state_text: the bytes equal the example of the header")
 {
     text_state s;
     s.own = "receipt=r17";
@@ -90,7 +90,7 @@ receipt=r17
     CHECK(describe(r) == "state: ok, 138 bytes, text of version 1.0");
 }
 
-TEST_CASE("state_text: a new one, and what is no state of text")
+TEST_CASE("state_text: an absent state is new, and other formats and bad lines are corrupt")
 {
     const text_state::read_result none = read(std::nullopt);
     CHECK(none.outcome == state_read::absent);
@@ -165,7 +165,8 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     }
 }
 
-TEST_CASE("state_text: versions of the user's own part")
+TEST_CASE(
+    "state_text: later minor versions of the user's part are kept, later major ones are newer")
 {
     const auto of = [](schema_version v) {
         return read(detail::seal_state(state_format::text, v, "done 1\n\nown"));
@@ -224,7 +225,7 @@ TEST_CASE("state_text: files of an older version of the user's own part are read
     CHECK(files == 2);
 }
 
-TEST_CASE("state_text: what is accepted can be written as failed, at every size there is")
+TEST_CASE("state_text: each accepted state can be written as failed, for sizes around the limit")
 {
     const std::uint64_t most = small.budget.max_value_bytes() - detail::envelope_bytes - 1;
     std::uint64_t accepted = 0;
@@ -265,7 +266,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
     CHECK(accepted == 21);
 }
 
-TEST_CASE("state_text: a state that has failed is read up to the whole budget")
+TEST_CASE("state_text: a failed state is read up to the whole budget")
 {
     text_state s = state(std::string(800, 'x'));
     CHECK(written(s) == "state: too large: 848 bytes, and 488 is the maximum without the bytes "
@@ -310,7 +311,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
           "failure: increase the budget");
 }
 
-TEST_CASE("state_text: budgets that cannot work")
+TEST_CASE("state_text: validate refuses budgets below the reserve")
 {
     CHECK(describe(validate(state_budget{.failure_reserve = 511}).value()) ==
           "failure_reserve is 511: must be at least (512)");

@@ -29,7 +29,7 @@ TEST_CASE("step_order: the next step follows the last one that is done, or is th
           waybill::detail::highest_size);
 }
 
-TEST_CASE("step_order: what is repeated")
+TEST_CASE("step_order: a step up to the last completed one is a repetition")
 {
     CHECK(waybill::detail::is_repeated({1, 3}, at(3), true));
     CHECK(waybill::detail::is_repeated({1, 2}, at(3), true));
@@ -43,7 +43,7 @@ TEST_CASE("step_order: what is repeated")
     CHECK(waybill::detail::is_repeated({1, 3}, tried, true));
 }
 
-TEST_CASE("step_order: what is the last")
+TEST_CASE("step_order: the last step is known from its mark or the total")
 {
     CHECK(waybill::detail::is_last({1, 5, 1, 0, true}, at(4)));
     CHECK(!waybill::detail::is_last({1, 5, 1, 0, false}, at(4)));
@@ -53,7 +53,7 @@ TEST_CASE("step_order: what is the last")
     CHECK(!waybill::detail::is_last({1, 3, 1, 3, true}, at(2, 5)));
 }
 
-TEST_CASE("step_order: the state goes with the last one, unless the first is missing")
+TEST_CASE("step_order: the last step ends the session, unless the first step is missing")
 {
     session_progress p = at(4, 5);
     CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
@@ -69,7 +69,7 @@ TEST_CASE("step_order: the state goes with the last one, unless the first is mis
     CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
 }
 
-TEST_CASE("step_order: numbers that agree are no contradiction")
+TEST_CASE("step_order: consistent step numbers are no contradiction")
 {
     for (std::uint64_t n = 1; n != 6; ++n) {
         CHECK(waybill::detail::contradiction({n, n, 1, 5, n == 5}, at(n - 1, n == 1 ? 0 : 5))
@@ -80,7 +80,7 @@ TEST_CASE("step_order: numbers that agree are no contradiction")
     }
 }
 
-TEST_CASE("step_order: all messages of a session begin it at the same step, where the session says which")
+TEST_CASE("step_order: another first step than that of the session is a contradiction")
 {
     session_progress p = at(5);
     for (const std::uint64_t first : {1U, 3U, 4U, 5U})

@@ -50,7 +50,7 @@ std::optional<sweep_item::sweep_verdict> verdict(const sweep_item::swept_state& 
     return plan[0].verdict;
 }
 
-TEST_CASE("sweep: each state at each age")
+TEST_CASE("sweep: the age and the progress of a state decide its verdict")
 {
     CHECK(!verdict(state(14 * 24h, finished)));
     CHECK(verdict(state(14 * 24h + 1ns, finished)) == sweep_item::sweep_verdict::clear_finished);
@@ -71,7 +71,7 @@ TEST_CASE("sweep: each state at each age")
     CHECK(!verdict(state(-99 * 24h, finished)));
 }
 
-TEST_CASE("sweep: what cannot be read is named and never cleared")
+TEST_CASE("sweep: unreadable states are reported and never cleared")
 {
     for (const state_read how : {state_read::newer, state_read::corrupt, state_read::too_large}) {
         const sweep_item::swept_state s{"x", how, {}, wall_time::lowest()};
@@ -87,7 +87,7 @@ TEST_CASE("sweep: what cannot be read is named and never cleared")
           sweep_item::sweep_verdict::clear_finished);
 }
 
-TEST_CASE("sweep: what has changed since stays")
+TEST_CASE("sweep: a state that has changed since the plan is not cleared")
 {
     const std::vector<sweep_item::swept_state> states{state(20 * 24h, half),
                                                       state(20 * 24h, finished)};
@@ -108,7 +108,7 @@ TEST_CASE("sweep: what has changed since stays")
     CHECK(!plan[1].may_clear(other));
 }
 
-TEST_CASE("sweep: a policy that would let a session begin anew is refused, and plans nothing")
+TEST_CASE("sweep: a policy that could restart a session is refused, and plans nothing")
 {
     CHECK(!validate(sweep_policy{}));
     const sweep_policy wrong[] = {{.messages_live = {}},
