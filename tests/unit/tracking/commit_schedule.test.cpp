@@ -76,7 +76,7 @@ void committed(commit_schedule& c, std::int64_t n)
 
 }  // namespace
 
-TEST_CASE("commit_schedule: what is left out never happens")
+TEST_CASE("commit_schedule: without options no commit is due")
 {
     commit_schedule c(commit_schedule::config{}, at(0));
     CHECK(c.next(steady_time::highest()) == nothing);
@@ -85,7 +85,7 @@ TEST_CASE("commit_schedule: what is left out never happens")
     CHECK(c.next(steady_time::lowest()) == nothing);
 }
 
-TEST_CASE("commit_schedule: so many, or so long since the first of them")
+TEST_CASE("commit_schedule: a commit is due after a count or an interval")
 {
     commit_schedule c({.every = 10, .interval = s(5)}, at(0));
     CHECK(c.next(at(100)) == nothing);
@@ -101,7 +101,7 @@ TEST_CASE("commit_schedule: so many, or so long since the first of them")
     CHECK(c.next(at(1'000)) == nothing);
 }
 
-TEST_CASE("commit_schedule: so many and so long")
+TEST_CASE("commit_schedule: commit_needs::both requires count and interval")
 {
     commit_schedule c(
         {.every = 10, .interval = s(5), .needs = commit_schedule::config::commit_needs::both},
@@ -114,7 +114,7 @@ TEST_CASE("commit_schedule: so many and so long")
     CHECK(c.next(at(6)) == commit(commit_schedule::commit_reason::count));
 }
 
-TEST_CASE("commit_schedule: counters are set back by what is confirmed, and by nothing else")
+TEST_CASE("commit_schedule: only a confirmed commit resets the counters")
 {
     commit_schedule c({.every = 10, .interval = s(50), .pause = s(3)}, at(0));
     c.on(events_done{10}, at(1));
@@ -138,7 +138,7 @@ TEST_CASE("commit_schedule: counters are set back by what is confirmed, and by n
     CHECK(c.unconfirmed() == 6);
 }
 
-TEST_CASE("commit_schedule: the time of the first one survives commits that fail")
+TEST_CASE("commit_schedule: a failed commit keeps the time of the first event")
 {
     commit_schedule c({.interval = s(5), .pause = s(0)}, at(0));
     c.on(events_done{1}, at(1));
@@ -151,7 +151,7 @@ TEST_CASE("commit_schedule: the time of the first one survives commits that fail
     CHECK(c.next(at(102)) == nothing);
 }
 
-TEST_CASE("commit_schedule: an idle position is written again, and only an idle one")
+TEST_CASE("commit_schedule: idle_refresh commits only an idle position again")
 {
     commit_schedule c({.every = 10, .idle_refresh = s(60)}, at(0));
     CHECK(c.next(at(59)) == wait_until(60));
@@ -171,7 +171,7 @@ TEST_CASE("commit_schedule: an idle position is written again, and only an idle 
     CHECK(c.next(at(2'000)) == nothing);
 }
 
-TEST_CASE("commit_schedule: what is left is written on close, unless told otherwise")
+TEST_CASE("commit_schedule: close commits the rest, unless on_close is false")
 {
     commit_schedule c({.every = 10, .pause = s(2)}, at(0));
     c.on(events_done{1}, at(1));
@@ -191,7 +191,7 @@ TEST_CASE("commit_schedule: what is left is written on close, unless told otherw
     CHECK(not_then.next(at(2)) == nothing);
 }
 
-TEST_CASE("commit_schedule: a clock that goes back delays nothing for long")
+TEST_CASE("commit_schedule: a clock that goes back does not extend the interval")
 {
     commit_schedule c({.interval = s(5), .idle_refresh = s(60)}, at(10'000));
     CHECK(c.next(at(10)) == wait_until(10'060));
@@ -206,7 +206,7 @@ TEST_CASE("commit_schedule: a clock that goes back delays nothing for long")
     CHECK(c.next(at(31)) == wait_until(90));
 }
 
-TEST_CASE("commit_schedule: counts and times at their ends")
+TEST_CASE("commit_schedule: extreme counts and times do not overflow")
 {
     commit_schedule c({.every = ~std::uint64_t{0} - 1, .interval = s(1)}, steady_time::highest());
     c.on(events_done{~std::uint64_t{0}}, steady_time::lowest());

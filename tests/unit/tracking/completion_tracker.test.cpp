@@ -64,7 +64,7 @@ completion_tracker::track_error refused(completion_tracker& t, std::uint64_t seq
 
 }  // namespace
 
-TEST_CASE("completion_tracker: each refusal has its name")
+TEST_CASE("completion_tracker: begin reports the reason of each refusal")
 {
     completion_tracker t{{.max_in_flight = 2, .span = 4}, 10};
     CHECK(refused(t, 10) == completion_tracker::track_error::behind);
@@ -95,7 +95,7 @@ TEST_CASE("completion_tracker: each refusal has its name")
     CHECK(t.watermark() == 50);
 }
 
-TEST_CASE("completion_tracker: options that make no sense are taken for the nearest that do")
+TEST_CASE("completion_tracker: invalid options are clamped to the nearest valid ones")
 {
     completion_tracker t{{.max_in_flight = 0, .span = 0}};
     CHECK(t.options().max_in_flight == 1);
@@ -103,7 +103,7 @@ TEST_CASE("completion_tracker: options that make no sense are taken for the near
     CHECK(refused(t, 2) == completion_tracker::track_error::full);
 }
 
-TEST_CASE("completion_tracker: the watermark waits for events, not for numbers")
+TEST_CASE("completion_tracker: completions move the watermark to events, never into gaps")
 {
     completion_tracker t{{}, 0};
     std::vector<tracked_event> tickets;
@@ -118,7 +118,7 @@ TEST_CASE("completion_tracker: the watermark waits for events, not for numbers")
     CHECK(t.watermark() == 500);
 }
 
-TEST_CASE("completion_tracker: where to go on is known before anything is done")
+TEST_CASE("completion_tracker: resume_at is known before an event is completed")
 {
     completion_tracker t;
     CHECK(!t.watermark());
@@ -133,7 +133,7 @@ TEST_CASE("completion_tracker: where to go on is known before anything is done")
     CHECK(t.resume_at() == 101);
 }
 
-TEST_CASE("completion_tracker: sequence numbers go up to the largest there is")
+TEST_CASE("completion_tracker: the highest sequence number is valid")
 {
     completion_tracker t{{}, highest - 3};
     const tracked_event a = *t.begin(highest - 2);
@@ -160,7 +160,7 @@ TEST_CASE("completion_tracker: sequence numbers go up to the largest there is")
 }
 
 // An event is the oldest, the newest and the only one of a word of 64, and of a ring of words.
-TEST_CASE("completion_tracker: in order, each is passed as it is done, wherever it stands")
+TEST_CASE("completion_tracker: completion in order moves the watermark at once, at any position")
 {
     for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{62}, highest - 400}) {
         for (const std::uint64_t out : {1U, 2U, 63U, 64U, 65U, 129U}) {
@@ -181,7 +181,7 @@ TEST_CASE("completion_tracker: in order, each is passed as it is done, wherever 
     }
 }
 
-TEST_CASE("completion_tracker: tickets of an earlier generation change nothing")
+TEST_CASE("completion_tracker: events of an earlier generation are stale")
 {
     completion_tracker t{{}, 0};
     const tracked_event old = *t.begin(1);
@@ -198,7 +198,7 @@ TEST_CASE("completion_tracker: tickets of an earlier generation change nothing")
     CHECK(t.watermark() == 1);
 }
 
-TEST_CASE("completion_tracker: a new tracker begins behind the generations of the one before it")
+TEST_CASE("completion_tracker: first_generation makes events of an earlier tracker stale")
 {
     completion_tracker first{{}, 0};
     const tracked_event old = *first.begin(1);
@@ -220,7 +220,8 @@ concept takes = requires(completion_tracker t, N n) {
     t.forget_below(n);
 };
 
-TEST_CASE("completion_tracker: an error code is no position, whatever its type; a fraction is none")
+TEST_CASE("completion_tracker: a negative enum value is invalid; floating point types do not "
+          "compile")
 {
     enum error : int { end_of_log = -1001 };
     completion_tracker t;
@@ -231,7 +232,7 @@ TEST_CASE("completion_tracker: an error code is no position, whatever its type; 
     static_assert(takes<int> && takes<error> && takes<unsigned char> && !takes<double> && !takes<bool>);
 }
 
-TEST_CASE("completion_tracker: a negative integer is no position, and above all not the largest")
+TEST_CASE("completion_tracker: a negative integer is no position")
 {
     completion_tracker t{{}, -1};
     CHECK(!t.watermark());
@@ -263,7 +264,7 @@ TEST_CASE("completion_tracker: a negative integer is no position, and above all 
     CHECK(t.watermark() == highest);
 }
 
-TEST_CASE("completion_tracker: a ticket made of the number alone is found, too")
+TEST_CASE("completion_tracker: complete accepts an event made of its number and generation")
 {
     for (const std::uint64_t apart : {1U, 1'000'000U}) {
         completion_tracker t;
@@ -277,7 +278,7 @@ TEST_CASE("completion_tracker: a ticket made of the number alone is found, too")
     }
 }
 
-TEST_CASE("completion_tracker: what the log has lost is not waited for")
+TEST_CASE("completion_tracker: forget_below drops events in flight and moves the watermark")
 {
     for (const std::uint64_t apart : {1U, 1'000'000U}) {
         completion_tracker t{{}, 0};
@@ -306,7 +307,7 @@ TEST_CASE("completion_tracker: what the log has lost is not waited for")
     }
 }
 
-TEST_CASE("trackers of a high-water mark are not equal if only one of them has done an event")
+TEST_CASE("completion_tracker: equality includes completed events with a high-water mark")
 {
     completion_tracker a{{.mark = tracker_options::commit_mark::high_water}, 10};
     completion_tracker b = a;
@@ -323,7 +324,7 @@ TEST_CASE("trackers of a high-water mark are not equal if only one of them has d
     CHECK(!(a == b));
 }
 
-TEST_CASE("completion_tracker: the high-water mark is a choice, and says what may be lost")
+TEST_CASE("completion_tracker: the high-water mark is optional; low_water is the safe position")
 {
     completion_tracker t{{.mark = tracker_options::commit_mark::high_water}, 10};
     const tracked_event a = *t.begin(11);
@@ -339,7 +340,7 @@ TEST_CASE("completion_tracker: the high-water mark is a choice, and says what ma
     CHECK(t.watermark() == 13);
 }
 
-TEST_CASE("completion_tracker: goes on where an earlier owner was")
+TEST_CASE("completion_tracker: resume continues with the completed events of an earlier owner")
 {
     tracker_start s{10, {}, {}};
     CHECK(s.done.add({5, 12}));  // 5 to 10 are at or before `from` anyway
@@ -366,7 +367,7 @@ TEST_CASE("completion_tracker: goes on where an earlier owner was")
     CHECK(t.watermark() == 19);
 }
 
-TEST_CASE("completion_tracker: dense and sparse in turns, and never both")
+TEST_CASE("completion_tracker: the representation changes between dense and sparse")
 {
     completion_tracker t{{}, 0};
     std::vector<tracked_event> tickets;
@@ -396,7 +397,7 @@ TEST_CASE("completion_tracker: dense and sparse in turns, and never both")
     CHECK(t.watermark() == at - 100'000'000);
 }
 
-TEST_CASE("completion_tracker: a copy is a value of its own, and what was moved from is empty")
+TEST_CASE("completion_tracker: copies are independent, and a moved-from tracker is empty")
 {
     completion_tracker a{{}, 5};
     const tracked_event k = *a.begin(6);
@@ -415,7 +416,7 @@ TEST_CASE("completion_tracker: a copy is a value of its own, and what was moved 
     CHECK(c.in_flight() == 0);
 }
 
-TEST_CASE("stuck_watch: for how long the same event has been the oldest")
+TEST_CASE("stuck_watch: stuck_for is the time for which the same event is the oldest")
 {
     const auto at = [](std::int64_t s) { return steady_time::at(duration::seconds(s)); };
     completion_tracker t{{}, 0};
@@ -436,7 +437,8 @@ TEST_CASE("stuck_watch: for how long the same event has been the oldest")
     CHECK(watch.stuck_for(t, at(90)) == duration{});  // the same number in another generation
 }
 
-TEST_CASE("completion_tracker: the high water stays after a revoke, and is asked for at once")
+TEST_CASE("completion_tracker: the high-water mark follows 65,535 completions and survives a "
+          "revoke")
 {
     completion_tracker t{
         {.max_in_flight = 100'000, .mark = waybill::tracker_options::commit_mark::high_water}};

@@ -48,7 +48,7 @@ void busy(completion_tracker& t, std::uint64_t many, std::uint64_t apart, int ro
 
 }  // namespace
 
-TEST_CASE("completion_tracker memory: none after warm-up, dense, sparse and in turns")
+TEST_CASE("completion_tracker memory: no allocation after warm-up, dense or sparse")
 {
     completion_tracker t;
     busy(t, 1'000, 1, 1);
@@ -63,7 +63,7 @@ TEST_CASE("completion_tracker memory: none after warm-up, dense, sparse and in t
     CHECK(taken - before == 30);  // busy()'s own
 }
 
-TEST_CASE("completion_tracker memory: none at all, where room was made")
+TEST_CASE("completion_tracker memory: no allocation after reserve")
 {
     completion_tracker t;
     t.reserve(4'096, 1'000);
@@ -83,7 +83,7 @@ TEST_CASE("completion_tracker memory: none at all, where room was made")
     CHECK(!t.dense());
 }
 
-TEST_CASE("completion_tracker memory: four bits a position, or twelve bytes an event")
+TEST_CASE("completion_tracker memory: dense takes 4 bits a position, sparse 12.5 bytes an event")
 {
     for (const std::uint64_t many : {5'000U, 60'000U, 65'400U, 65'536U}) {
         for (const std::uint64_t apart : {1U, 2U, 10U, 30U, 33U, 100U, 1'000'000U}) {
@@ -101,7 +101,7 @@ TEST_CASE("completion_tracker memory: four bits a position, or twelve bytes an e
     }
 }
 
-TEST_CASE("completion_tracker memory: where there is none, all is as it was")
+TEST_CASE("completion_tracker memory: a failed allocation in begin changes nothing")
 {
     std::uint64_t failures = 0;
     for (const std::uint64_t apart : {1U, 3U, 40U, 5'000U, 1'000'000U}) {
@@ -156,7 +156,7 @@ TEST_CASE("completion_tracker memory: where there is none, all is as it was")
     CHECK(failures > 30);
 }
 
-TEST_CASE("completion_tracker memory: a copy or bytes that cannot be made leave all as it was")
+TEST_CASE("completion_tracker memory: a failed copy, encode or resume changes nothing")
 {
     completion_tracker t;
     std::vector<tracked_event> tickets;

@@ -118,7 +118,7 @@ void comes_back(const completion_tracker& t, const std::vector<std::uint64_t>& b
 
 }  // namespace
 
-TEST_CASE("tracker_bytes: nothing to write is no bytes, and no bytes are nothing")
+TEST_CASE("tracker_bytes: without completed events after the watermark, the encoding is empty")
 {
     for (const completion_tracker& t :
          {completion_tracker(), made(10, {}, {}), made(10, {11, 12}, {}), made(10, {11, 12}, {12}),
@@ -136,7 +136,7 @@ TEST_CASE("tracker_bytes: nothing to write is no bytes, and no bytes are nothing
     }
 }
 
-TEST_CASE("tracker_bytes: each form, byte for byte")
+TEST_CASE("tracker_bytes: each form has the documented bytes")
 {
     // A first position, none done, twenty not, 981 done.
     const auto runs = made(10, row(11, 1'011), row(11, 30));
@@ -164,7 +164,7 @@ TEST_CASE("tracker_bytes: each form, byte for byte")
     }
 }
 
-TEST_CASE("tracker_bytes: lengths of more than 16 and 32 bits")
+TEST_CASE("tracker_bytes: lengths above 16 and 32 bits survive encode and decode")
 {
     for (const std::uint64_t far : {std::uint64_t{1} << 15U, std::uint64_t{1} << 16U,
                                     (std::uint64_t{1} << 16U) + 1, std::uint64_t{1} << 31U,
@@ -183,7 +183,7 @@ TEST_CASE("tracker_bytes: lengths of more than 16 and 32 bits")
     comes_back(made({}, row(0, 70'000), {0, 69'999}), row(0, 70'000), {0, 69'999});
 }
 
-TEST_CASE("tracker_bytes: gaps, as markers of transactions leave them, are no lengths")
+TEST_CASE("tracker_bytes: gaps left by transaction markers survive encode and decode")
 {
     // Every other position is a marker, before and after the events in flight.
     const auto begun = row(12, 400, 2);
@@ -194,7 +194,7 @@ TEST_CASE("tracker_bytes: gaps, as markers of transactions leave them, are no le
     }
 }
 
-TEST_CASE("tracker_bytes: truncated logs, and what was written before that")
+TEST_CASE("tracker_bytes: bytes of truncated logs, and bytes from before a truncation, are decoded")
 {
     completion_tracker t = made(10, row(11, 40), {11, 12, 30});
     t.forget_below(12);
@@ -217,7 +217,7 @@ TEST_CASE("tracker_bytes: truncated logs, and what was written before that")
     CHECK(waybill::encode(next).bytes.empty());
 }
 
-TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and counted")
+TEST_CASE("tracker_bytes: events over max_bytes are cut, left out or refused, and counted")
 {
     // Every other one of 4,000: one bit each is the shortest form.
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));
@@ -251,7 +251,7 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     CHECK(waybill::encode_text(t, {.max_bytes = 674}).outcome == encoded_done::encoded_as::cut);
 }
 
-TEST_CASE("tracker_bytes: no more events before it does not fit")
+TEST_CASE("tracker_bytes: can_accept is false from the pressure limit on")
 {
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));  // 506 bytes
     CHECK(waybill::tracker_budget{.max_bytes = 675}.can_accept(t));
@@ -265,7 +265,7 @@ TEST_CASE("tracker_bytes: no more events before it does not fit")
     CHECK(waybill::tracker_budget{.max_bytes = 0}.can_accept(made(10, {11}, {11})));
 }
 
-TEST_CASE("tracker_bytes: the high-water mark has nothing behind it")
+TEST_CASE("tracker_bytes: a high-water mark is encoded as no bytes")
 {
     completion_tracker t{{.mark = waybill::tracker_options::commit_mark::high_water}, 10};
     (void)t.begin(11);
@@ -274,7 +274,7 @@ TEST_CASE("tracker_bytes: the high-water mark has nothing behind it")
     CHECK(waybill::encode(t).bytes.empty());
 }
 
-TEST_CASE("tracker_bytes: any bit that turned and any end that is missing is found")
+TEST_CASE("tracker_bytes: every flipped bit and every truncation is corrupt")
 {
     for (const completion_tracker& t :
          {made(10, row(11, 1'011), {11}), made({}, row(0, 15), row(0, 14, 2)),
@@ -298,7 +298,7 @@ TEST_CASE("tracker_bytes: any bit that turned and any end that is missing is fou
     }
 }
 
-TEST_CASE("tracker_bytes: of another position, of another version")
+TEST_CASE("tracker_bytes: bytes of another position or version are refused")
 {
     const std::string at_10 = waybill::encode(made(10, row(11, 20), {11})).bytes;
     CHECK(waybill::decode(10, at_10).has_value());
@@ -320,7 +320,7 @@ TEST_CASE("tracker_bytes: of another position, of another version")
           tracker_start::decode_error::corrupt);
 }
 
-TEST_CASE("tracker_bytes: of another partition, where each has its number")
+TEST_CASE("tracker_bytes: bytes with the salt of another partition are corrupt")
 {
     const auto t = made(10, row(11, 400), {11, 50, 300});
     const std::string plain = waybill::encode(t).bytes;
@@ -352,7 +352,7 @@ TEST_CASE("tracker_bytes: of another partition, where each has its number")
     CHECK(waybill::encode(t, {}, 7).bytes == salted);
 }
 
-TEST_CASE("tracker_bytes: behind a negative position nothing was done")
+TEST_CASE("tracker_bytes: decode treats a negative position as no position")
 {
     const std::string at_none = waybill::encode(made({}, row(11, 20), {11})).bytes;
     CHECK(waybill::decode(-1, at_none) == waybill::decode({}, at_none));
@@ -360,7 +360,7 @@ TEST_CASE("tracker_bytes: behind a negative position nothing was done")
     CHECK(waybill::decode_text(std::optional<std::int64_t>(-1'001), "") == waybill::decode({}, ""));
 }
 
-TEST_CASE("tracker_bytes: reading takes no more memory than it says")
+TEST_CASE("tracker_bytes: decode allocates at most 64 times the encoded size")
 {
     const auto room = [](const std::string& bytes) {
         const auto start = waybill::decode(10, bytes);
@@ -380,7 +380,7 @@ TEST_CASE("tracker_bytes: reading takes no more memory than it says")
     }
 }
 
-TEST_CASE("tracker_bytes: bodies that nobody has written")
+TEST_CASE("tracker_bytes: malformed bodies with a valid checksum are corrupt")
 {
     const auto is = [](std::string_view body) { return problem(body); };
     CHECK(!is(std::string_view("\x10\x0b\x00\x00\x01", 5)));
@@ -411,7 +411,7 @@ TEST_CASE("tracker_bytes: bodies that nobody has written")
     CHECK(!problem(at_the_end + '\x01', highest - 1));
 }
 
-TEST_CASE("tracker_bytes: what is no text is named")
+TEST_CASE("tracker_bytes: decode_text refuses other characters as not_text")
 {
     CHECK(waybill::decode_text(10, "?").error() == tracker_start::decode_error::not_text);
     CHECK(waybill::decode_text(10, "").has_value());
