@@ -356,7 +356,7 @@ static_assert(dropping.envelope({.creation_time = 0}) == 7 + 9 + 9 + 9);
 static_assert(batch<rhea>::state{} == batch<rhea>::state{});
 static_assert(waybill::wire::amqp::service_bus_dotnet.envelope(three[0]) == 0);
 
-TEST_CASE("a message is measured from whatever holds its text")
+TEST_CASE("amqp: size accepts strings, literals, vectors and optionals")
 {
     const std::string id = "order-4711";
     const char* const type = "text/plain";
@@ -377,7 +377,7 @@ TEST_CASE("a message is measured from whatever holds its text")
     CHECK(entries(props).size() == 2);
 }
 
-TEST_CASE("messages are cut into batches that fit to the byte")
+TEST_CASE("amqp: chunk_by cuts messages into batches that fit to the byte")
 {
     static_assert(waybill::framing<batch<rhea>, message>);
     const std::vector<message> all(10, {.body = 1000});
@@ -405,7 +405,7 @@ TEST_CASE("messages are cut into batches that fit to the byte")
 }
 
 #if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view
-TEST_CASE("lengths of 4 GiB and more are told by views that nobody reads")
+TEST_CASE("amqp: texts of 4 GiB and more have the highest size and are not read")
 {
     const std::string_view wild("x", four_gib);
     CHECK(size<rhea>({.body = wild}) == highest_size);

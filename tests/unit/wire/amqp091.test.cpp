@@ -89,7 +89,7 @@ static_assert(size(typical, 60) == 26 + 60 + 200'000 + 3'847 * 8);
 static_assert(size(typical, 59) == highest_size, "the content header is 60 bytes");
 static_assert(size(message{.exchange = of(60)}, 60) == highest_size);
 
-TEST_CASE("headers may be made at run time")
+TEST_CASE("amqp091: table_size accepts headers made at run time")
 {
     const std::string trace(55, '0');
     const field headers[] = {{"traceparent", trace}, {"attempt", 2}};

@@ -233,25 +233,25 @@ void batches(const amqp::batch<P>& framing, const std::string_view (&lines)[N])
     }
 }
 
-TEST_CASE("rhea writes as many bytes as its profile says")
+TEST_CASE("amqp: messages encoded by rhea have the computed sizes")
 {
     static_assert(std::size(rhea_vectors) >= 500);
     messages<amqp::rhea>(rhea_vectors);
 }
 
-TEST_CASE("uAMQP writes as many bytes as its profile says")
+TEST_CASE("amqp: messages encoded by uAMQP have the computed sizes")
 {
     static_assert(std::size(uamqp_vectors) >= 400);
     messages<amqp::uamqp>(uamqp_vectors);
 }
 
-TEST_CASE("a batch of Event Hubs is as large as its SDK says, and fits as long as it says")
+TEST_CASE("amqp: Event Hubs batches have the sizes and limits of the SDK")
 {
     static_assert(std::size(event_hubs_vectors) >= 300);
     batches(amqp::event_hubs_js, event_hubs_vectors);
 }
 
-TEST_CASE("a batch of Service Bus is as large as its SDK says, and fits as long as it says")
+TEST_CASE("amqp: Service Bus batches have the sizes and limits of the SDK")
 {
     static_assert(std::size(service_bus_vectors) >= 300);
     batches(amqp::service_bus_js, service_bus_vectors);

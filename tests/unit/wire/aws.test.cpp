@@ -72,7 +72,7 @@ static_assert(after(-day, -1, 0) == 30 && after(-day, 0, 1) == highest_size);
 static_assert(after(std::numeric_limits<std::int64_t>::lowest(), 0, 1) == highest_size);
 static_assert(after(0, 0, 2 * day, {.span = highest_size}) == 30, "a span that is lifted");
 
-TEST_CASE("an event that may not come next begins the next batch")
+TEST_CASE("aws: an event out of time order does not fit in the batch")
 {
     const logs::put_log_events framing;
     logs::put_log_events::state state;

@@ -282,7 +282,7 @@ static_assert(fault_of(answer::ownership_lost) == fault_kind::ownership_lost);
 static_assert(fault_of(answer::outcome_unknown) == fault_kind::infrastructure);
 static_assert(fault_of(static_cast<answer>(99)) == fault_kind::infrastructure);
 
-TEST_CASE("every table is whole, and every answer has a name")
+TEST_CASE("error_codes: every table is complete, and every answer has a unique name")
 {
     for (const error_table& each : tables) {
         CAPTURE(each.service);

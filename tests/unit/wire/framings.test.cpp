@@ -56,7 +56,7 @@ std::vector<cut> cuts(const Items& items, const batch_limits& l, const F& f)
     return all;
 }
 
-TEST_CASE("a record takes less at the front of a batch than far behind")
+TEST_CASE("framings: a Kafka record takes one byte more from offset 64 of a batch on")
 {
     const std::vector<wire::kafka::record> records(130, {.value = "0123456789"});
     // 61 and 64 records of 17 bytes; the 65th would take 18.
@@ -66,7 +66,7 @@ TEST_CASE("a record takes less at the front of a batch than far behind")
           std::vector<cut>{{65, 61 + 64 * 17 + 18}, {65, 61 + 64 * 17 + 18}});
 }
 
-TEST_CASE("events that may not travel together begin a batch of their own")
+TEST_CASE("framings: events out of order or over a day apart begin a new batch")
 {
     constexpr std::int64_t day = 86'400'000;
     const std::vector<wire::cloudwatch::event> events{
@@ -75,7 +75,7 @@ TEST_CASE("events that may not travel together begin a batch of their own")
           std::vector<cut>{{2, 54}, {1, 27}, {1, 27}, {1, 27}});
 }
 
-TEST_CASE("what no batch can hold is alone and says so")
+TEST_CASE("framings: an oversized item is alone in its chunk and does not fit")
 {
     const std::vector<std::string> documents{"1", "22", "333333333", "4"};
     CHECK(cuts(documents, {.bytes = 6}, wire::json::array{}) ==
@@ -84,7 +84,7 @@ TEST_CASE("what no batch can hold is alone and says so")
           std::vector<cut>{{2, 5}, {1, 10, false}, {1, 2}});
 }
 
-TEST_CASE("one's own items are shown to a model by a member")
+TEST_CASE("framings: framed passes a member of the caller's items")
 {
     struct order {
         std::string json;

@@ -101,7 +101,7 @@ static_assert(base64_size(highest_size) == highest_size);
 static_assert(base64_unpadded_size(highest_size / 4 * 3) == highest_size - 3);
 static_assert(base64_unpadded_size(highest_size - 1) == highest_size);
 
-TEST_CASE("bulk lines are framed by a function of the caller's")
+TEST_CASE("json: lines accepts a size function of the caller")
 {
     struct change {
         std::string action;

@@ -140,7 +140,7 @@ std::uint64_t written_text(std::size_t n)
     return written(static_cast<std::int64_t>(n)) + n;
 }
 
-TEST_CASE("a record is as long as it is written where any of its lengths takes one byte more")
+TEST_CASE("kafka: the record size equals the written size at every boundary of a varint length")
 {
     constexpr std::size_t lengths[] = {0, 63, 64, 8'191, 8'192, 1'048'575, 1'048'576};
     constexpr std::int64_t places[] = {0, 63, 64, 65, 8'191, 8'192, 8'193, 1'048'576, 0x7FFF'FFFF};
@@ -174,7 +174,7 @@ TEST_CASE("a record is as long as it is written where any of its lengths takes o
     CHECK(wrong == 0);
 }
 
-TEST_CASE("a record's own length grows at its edges, wherever the bytes come from")
+TEST_CASE("kafka: the record size equals the written size for values of 0 to 8,999 bytes")
 {
     std::uint64_t wrong = 0;
     const header long_one[] = {{"name", of(4'000)}, {"name", of(4'000)}};
@@ -190,7 +190,7 @@ TEST_CASE("a record's own length grows at its edges, wherever the bytes come fro
     CHECK(wrong == 0);
 }
 
-TEST_CASE("more headers than can be counted are not looked at")
+TEST_CASE("kafka: a header count of 2^31 has the highest size, and no header is read")
 {
     const std::size_t count = std::size_t{1} << 31U;
     const std::span<const header> all(&one[0], count);
@@ -198,7 +198,7 @@ TEST_CASE("more headers than can be counted are not looked at")
     CHECK(bound({.headers = all}) == highest_size);
 }
 
-TEST_CASE("a batch can be tried and left")
+TEST_CASE("kafka: record_batch::delta does not change the state")
 {
     const kafka::record_batch framing;
     kafka::record_batch::state state;

@@ -58,7 +58,7 @@ static_assert(size({.user_properties = wrong}) == highest_size);
 static_assert(size({.content_type = of(124)}) == 3 + 2 + 1 + 127);
 static_assert(size({.content_type = of(125)}) == 3 + 2 + 2 + 128);
 
-TEST_CASE("an alias makes the topic shorter")
+TEST_CASE("mqtt5: a message with only a topic alias is shorter by its topic")
 {
     const publish first{.topic = "sensors/kitchen/temperature", .payload = "21", .topic_alias = 1};
     publish next = first;

@@ -57,7 +57,7 @@ static_assert(payload_size({.headers = absurd, .body = "x"}) == highest_size);
 static_assert(frame_size({.subject = "a", .headers = absurd}) == highest_size);
 #endif
 
-TEST_CASE("a frame is sized alike when it runs")
+TEST_CASE("nats: frame_size returns the same size at run time")
 {
     nats::message m{.subject = "orders", .reply = {}, .headers = one, .body = "12345"};
     constexpr std::string_view frame = "HPUB orders 18 23\r\nNATS/1.0\r\nK: V\r\n\r\n12345\r\n";

@@ -48,7 +48,7 @@ bool fits(const send_outcome& o, answer a)
     return false;
 }
 
-TEST_CASE("outcome_of: every code of every table, by its text and by its number")
+TEST_CASE("outcome_of: every code of every table is found by its text and its number")
 {
     for (const wire::error_table* t : tables) {
         CAPTURE(t->service);
@@ -60,7 +60,7 @@ TEST_CASE("outcome_of: every code of every table, by its text and by its number"
     }
 }
 
-TEST_CASE("outcome_of: a code that no table has is an unknown outcome")
+TEST_CASE("outcome_of: an unlisted code is outcome_unknown")
 {
     for (const wire::error_table* t : tables) {
         CHECK(fits(outcome_of(*t, "no such code"), answer::outcome_unknown));
@@ -69,7 +69,7 @@ TEST_CASE("outcome_of: a code that no table has is an unknown outcome")
     }
 }
 
-TEST_CASE("outcome_of: the text of a failure is in the report")
+TEST_CASE("outcome_of: a failure contains the text")
 {
     const send_outcome o = outcome_of(wire::azure_amqp_errors, "amqp:not-found", "no such queue");
     const auto* failed = waybill::get_if<batch_sender::failed>(&o);
@@ -77,7 +77,7 @@ TEST_CASE("outcome_of: the text of a failure is in the report")
     CHECK(failed->text == "no such queue");
 }
 
-TEST_CASE("outcome_of: a list of the caller has priority")
+TEST_CASE("outcome_of: the caller's list has priority")
 {
     const wire::error_code mine[] = {{"amqp:not-found", answer::throttled, {}}};
     CHECK(fits(outcome_of(mine, wire::azure_amqp_errors, "amqp:not-found"), answer::throttled));
@@ -85,7 +85,7 @@ TEST_CASE("outcome_of: a list of the caller has priority")
                answer::too_large));
 }
 
-TEST_CASE("outcome_of: the pause that a service requires")
+TEST_CASE("outcome_of: throttled contains the retry_after of the service")
 {
     const auto pause = [](const send_outcome& o) {
         const auto* throttled = waybill::get_if<batch_sender::throttled>(&o);
@@ -99,7 +99,7 @@ TEST_CASE("outcome_of: the pause that a service requires")
     CHECK(fits(outcome_of(wire::http_errors, 413, "", hint), answer::too_large));
 }
 
-TEST_CASE("outcome_of: the numbers of a refusal")
+TEST_CASE("outcome_of: too_large contains the byte sizes of a refusal, and no other numbers")
 {
     const std::string_view text =
         "The received message (delivery-id:0, size:300000 bytes) exceeds the limit (262144 bytes) "
@@ -123,7 +123,7 @@ TEST_CASE("outcome_of: the numbers of a refusal")
     CHECK(tests_support::held<batch_sender::too_large>(many) == batch_sender::too_large{});
 }
 
-TEST_CASE("outcome_of: one refusal with numbers is enough for send_all")
+TEST_CASE("outcome_of: send_all adapts to a refusal with numbers after at most two refusals")
 {
     testing::manual_environment env;
     batch_sender sender({.limit = {.bytes = 1'000'000}, .item_overhead = 10});

@@ -70,7 +70,7 @@ static_assert(request.delta({}, {}) == 2);
 static_assert(request.delta({}, {.data = of(125)}) == 129);
 static_assert(request.delta({}, {.data = of(126)}) == 131);
 
-TEST_CASE("a framing of the caller's size")
+TEST_CASE("protobuf: repeated accepts a size function of the caller")
 {
     const protobuf::repeated strings{1, 0, [](const std::string& s) { return s.size(); }};
     decltype(strings)::state state;

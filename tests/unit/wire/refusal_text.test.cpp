@@ -298,7 +298,7 @@ static_assert(!read_refusal(static_cast<dialect>(99), refusals[0].text));
 
 static_assert(name(extent::request) == "request" && name(extent::item) == "item");
 
-TEST_CASE("the refusals that people met are read, and by nobody else")
+TEST_CASE("refusal_text: each known refusal is read by its dialect, in a longer text too")
 {
     for (const refusal& each : refusals) {
         CAPTURE(each.text);
@@ -310,7 +310,8 @@ TEST_CASE("the refusals that people met are read, and by nobody else")
     CHECK(name(static_cast<dialect>(99)) == "?");
 }
 
-TEST_CASE("a text that is cut off gives what it gives whole, or nothing, unless a number ends it")
+TEST_CASE("refusal_text: a truncated text gives the same numbers or none, unless cut within a "
+          "number")
 {
     for (const refusal& each : refusals) {
         CAPTURE(each.text);
@@ -325,7 +326,7 @@ TEST_CASE("a text that is cut off gives what it gives whole, or nothing, unless 
     }
 }
 
-TEST_CASE("a text that is cut off and says so gives what it gives whole, or nothing")
+TEST_CASE("refusal_text: a text with a truncation mark gives the same numbers or none")
 {
     for (const refusal& each : refusals) {
         CAPTURE(each.text);
@@ -340,7 +341,7 @@ TEST_CASE("a text that is cut off and says so gives what it gives whole, or noth
     }
 }
 
-TEST_CASE("a long text is read in time that grows with its length")
+TEST_CASE("refusal_text: the time to read a long text is linear")
 {
     // Quadratic reading of these would take hours.
     std::string heads;

@@ -161,7 +161,7 @@ static_assert(name(proof::measured) == "measured");
 static_assert(name(proof::reported) == "reported");
 static_assert(name(proof::documented) == "documented");
 
-TEST_CASE("every service has limits, a month, a page and a note")
+TEST_CASE("services: every service is complete, and its largest item fits in a batch")
 {
     for (const service& each : services) {
         CAPTURE(each.name);

@@ -51,7 +51,7 @@ static_assert(waybill::detail::zigzag_size(2'147'483'647) == 5 &&
 static_assert(waybill::detail::zigzag_size(lowest) == 10 &&
               waybill::detail::zigzag_size(-(lowest + 1)) == 10);
 
-TEST_CASE("a varint is sized alike when it runs")
+TEST_CASE("varint_size and zigzag_size return the same sizes at run time")
 {
     std::uint64_t n = 300;
     CHECK(waybill::detail::varint_size(n) == 2);
