@@ -57,7 +57,7 @@ static_assert(takes<bins<sampled>, sample<double>>);
 static_assert(takes<bins<sampled>, weighted_sample<double>>);
 static_assert(!takes<bins<sampled>, sample<double, steady_time>>);
 
-TEST_CASE("a bin holds its beginning and not its end, on both sides of the origin")
+TEST_CASE("bins: a bin includes its start and not its end, on both sides of the origin")
 {
     bins<whole> b(duration::nanoseconds(10), at(3));
     for (const std::int64_t t : {-18, -17, -8, -7, -1, 0, 2, 3, 12, 13}) b.add(at(t), 1);
@@ -69,7 +69,7 @@ TEST_CASE("a bin holds its beginning and not its end, on both sides of the origi
     CHECK(b.at(at(99)).from == at(93));
 }
 
-TEST_CASE("empty bins are shown on request, and only between others")
+TEST_CASE("bins: with_gaps includes empty bins between others")
 {
     bins<whole> daily(24h, day(0));
     CHECK(points(daily).empty());
@@ -90,7 +90,7 @@ TEST_CASE("empty bins are shown on request, and only between others")
     CHECK(all == std::vector<std::uint64_t>{1, 1, 0, 1});
 }
 
-TEST_CASE("a sample that comes late is counted in its own bin")
+TEST_CASE("bins: a late sample is counted in its own bin")
 {
     bins<whole> daily{24h};
     daily.add(day(9), 1);
@@ -104,7 +104,7 @@ TEST_CASE("a sample that comes late is counted in its own bin")
     CHECK(daily.at(day(9)).measure.sum() == 3);
 }
 
-TEST_CASE("the ends of time are in a bin, too")
+TEST_CASE("bins: the lowest and highest times are in a bin")
 {
     constexpr std::int64_t low = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max();
@@ -136,7 +136,7 @@ TEST_CASE("the ends of time are in a bin, too")
     }
 }
 
-TEST_CASE("what is no measurement, or one bin too many, is counted by reason")
+TEST_CASE("bins: refused samples are counted by reason")
 {
     bins<sampled> b(bin_options<>{.width = 1s, .max_bins = 2});
     CHECK(b.add(at(0), std::numeric_limits<double>::quiet_NaN()) == binned::not_finite);
@@ -159,7 +159,7 @@ TEST_CASE("what is no measurement, or one bin too many, is counted by reason")
     CHECK(b.size() == 1);
 }
 
-TEST_CASE("options that cannot work are bent to ones that can")
+TEST_CASE("bins: invalid options are clamped to valid ones")
 {
     bins<whole> b(bin_options<>{.width = -5s, .max_bins = 0});
     CHECK(b.add(at(4), 1) == binned::added);
@@ -167,7 +167,7 @@ TEST_CASE("options that cannot work are bent to ones that can")
     CHECK(b.at(at(4)).until == at(5));
 }
 
-TEST_CASE("a window, a vector and a list give what their samples give one by one")
+TEST_CASE("bins: add_all of a window, a vector or a list equals single insertions")
 {
     sliding_window<whole> w{{.span = 48h}};
     std::vector<sample<std::int64_t>> all;
@@ -193,7 +193,7 @@ TEST_CASE("a window, a vector and a list give what their samples give one by one
     CHECK(copy != one_by_one);
 }
 
-TEST_CASE("when sampling changes midway, samples say that events were lost, and weights do not")
+TEST_CASE("bins: weights keep the event counts exact if the sampling rate changes")
 {
     // A request a second for four days. From noon of the second day on, one of ten is sent.
     bins<sampled> daily{24h};

@@ -49,7 +49,7 @@ constexpr wall_time at(std::int64_t n)
 static_assert(sizeof(measures<double, compensated, extremes>) == 40);
 static_assert(sizeof(measures<double, summed, extremes>) == 32);
 
-TEST_CASE_TEMPLATE("small numbers beside a large one that goes again", How, amortised<int>,
+TEST_CASE_TEMPLATE("compensated_sum: a large value does not erase small ones", How, amortised<int>,
                    worst_case<int>)
 {
     using window = std::conditional_t<
@@ -71,7 +71,7 @@ TEST_CASE_TEMPLATE("small numbers beside a large one that goes again", How, amor
     CHECK(*plain.query(at(101)).sum() != 100);  // which is as rounding is
 }
 
-TEST_CASE("what comes to more than there are numbers for is an infinity and stays one")
+TEST_CASE("compensated_sum: an overflow is an infinity and stays one")
 {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const detail::compensated_sum too_much = sum_of(most) + sum_of(most);
@@ -85,7 +85,7 @@ TEST_CASE("what comes to more than there are numbers for is an infinity and stay
     CHECK_FALSE(sum_of(1) == sum_of(2));
 }
 
-TEST_CASE("too much has no sum, and when it has gone there is one again")
+TEST_CASE("compensated: an overflow has no sum until the large samples expire")
 {
     sliding_window<measures<double, weighted_count, compensated>> w{{.span = duration::nanoseconds(10)}};
     w.insert(at(1), most, 2);
@@ -102,7 +102,7 @@ TEST_CASE("too much has no sum, and when it has gone there is one again")
     CHECK(both.query(at(3)).mean() == most);
 }
 
-TEST_CASE("whole numbers are as exact as they were")
+TEST_CASE("compensated: integer sums stay exact")
 {
     sliding_window<measures<std::int64_t, compensated>> w;
     w.insert(at(1), INT64_MAX);

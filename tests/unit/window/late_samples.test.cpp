@@ -60,7 +60,7 @@ void insert_sorted(std::vector<sample_type>& all, sample_type s)
 
 }  // namespace
 
-TEST_CASE("late samples: any insertions and removals equal those of a sorted list")
+TEST_CASE("late samples: random insertions and removals equal those of a sorted list")
 {
     for (std::uint64_t seed = 0; seed != 60; ++seed) {
         CAPTURE(seed);
@@ -106,7 +106,7 @@ TEST_CASE("late samples: a sample is found and replaced by its time")
     CHECK(t.at(t.find(at(42))).value == 1'042);
 }
 
-TEST_CASE("late samples: the first sample by a condition, and its rank")
+TEST_CASE("late samples: first_not returns the first sample and its rank in O(log n) calls")
 {
     tree t;
     for (std::int64_t n = 0; n != 1'000; ++n) t.insert({at(n), n});
@@ -126,7 +126,8 @@ TEST_CASE("late samples: the first sample by a condition, and its rank")
     CHECK(none.rank == 1'000);
 }
 
-TEST_CASE("late samples: the tree stays balanced if samples come in order and the oldest leave")
+TEST_CASE("late samples: the tree stays balanced if samples arrive in order and the oldest are "
+          "dropped")
 {
     tree t;
     for (std::int64_t n = 0; n != 20'000; ++n) {

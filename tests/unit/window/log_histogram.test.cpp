@@ -170,7 +170,7 @@ static_assert([] {
     return other.empty() && other.not_finite() == 1 && !other.lowest() && other == none;
 }());
 
-TEST_CASE("log_histogram: fine buckets, and all that there can be")
+TEST_CASE("log_histogram: the relative error holds with fine buckets and for extreme values")
 {
     CHECK(error_of<16>(1.0) == log_histogram<16>::relative_error);
     CHECK(error_of<16>(100.0 / 3) < log_histogram<16>::relative_error);
@@ -182,7 +182,7 @@ TEST_CASE("log_histogram: fine buckets, and all that there can be")
     CHECK(all.quantile(0.75) == 5e-324);
 }
 
-TEST_CASE("log_histogram: a copy is a value of its own")
+TEST_CASE("log_histogram: copies are independent")
 {
     auto a = of({1.0, 2.0, 3.0});
     const auto b = a;

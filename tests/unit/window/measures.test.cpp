@@ -264,7 +264,7 @@ static_assert(*whole::combine(whole::of(sample<std::int64_t>{wall_time::highest(
 static_assert(*whole::combine(whole(), whole::of(sample<std::int64_t>{wall_time::lowest(), 3}))
                    .last() == 3);
 
-TEST_CASE("measures: a zero with a sign and the smallest numbers are measured as they are")
+TEST_CASE("measures: negative zero and denormal numbers keep their values")
 {
     const double tiny = std::numeric_limits<double>::denorm_min();
     const real zero = of<real>({-0.0});
@@ -279,7 +279,7 @@ TEST_CASE("measures: a zero with a sign and the smallest numbers are measured as
     CHECK(*m.variance() == 0);
 }
 
-TEST_CASE("measures: one's own, to which order matters")
+TEST_CASE("measures: a user-defined measure may depend on the order")
 {
     using m = concatenated;
     const m one = m::of(sample<int>{at(1), 1}), two = m::of(sample<int>{at(2), 2});
@@ -287,7 +287,7 @@ TEST_CASE("measures: one's own, to which order matters")
     CHECK(m::combine(m::identity(), two).ids == "2");
 }
 
-TEST_CASE("measures: what comes to more than there are numbers for is no number")
+TEST_CASE("measures: an overflow has no sum, variance or weighted mean")
 {
     using waybill::sample;
     using M = waybill::stats<double>;

@@ -61,7 +61,7 @@ concept merges = requires(const S& s) { merged(s, s); };
 static_assert(merges<window_summary<whole, wall_time>>);
 static_assert(!merges<window_summary<tallied, wall_time>>);
 
-TEST_CASE("samples of both are merged by time, those of the first first")
+TEST_CASE("merged: samples are ordered by time, then by window")
 {
     window a{{.span = 10min}};
     window b{{.span = 10min}};
@@ -75,7 +75,7 @@ TEST_CASE("samples of both are merged by time, those of the first first")
     CHECK(merged(window{}, window{}).size() == 0);
 }
 
-TEST_CASE("one sample is left of each time where they are to be replaced: the last of the second")
+TEST_CASE("merged: with equal_time::replace, the last sample of each time is kept")
 {
     window a{{.span = 10min, .on_equal_time = window_options::equal_time::replace}};
     window b{{.span = 10min}};
@@ -85,7 +85,7 @@ TEST_CASE("one sample is left of each time where they are to be replaced: the la
     CHECK(values(merged(b, a)) == list{10, 100, 101, 30, 60, 102});
 }
 
-TEST_CASE("the later clock holds, and brings nothing back")
+TEST_CASE("merged: the later clock is kept, and expired samples stay removed")
 {
     window a{{.span = 60s}};
     window b{{.span = 1h}};
@@ -106,7 +106,7 @@ TEST_CASE("the later clock holds, and brings nothing back")
     CHECK(merged(a, b).insert(at(20), 1) == insert_result::too_old);
 }
 
-TEST_CASE("of more than there may be the newest stay")
+TEST_CASE("merged: over max_points, the newest samples are kept")
 {
     window a{{.span = 1h, .max_points = 3}};
     window b{{.span = 1h, .max_points = 3}};
@@ -118,7 +118,7 @@ TEST_CASE("of more than there may be the newest stay")
     CHECK(both.query(at(50)).sum() == 120);
 }
 
-TEST_CASE("answers are merged without the samples")
+TEST_CASE("merged: summaries are merged without the samples")
 {
     window a{{.span = 10min}};
     sliding_window<whole, wall_time, worst_case> b{{.span = 10min}};
@@ -142,7 +142,7 @@ TEST_CASE("answers are merged without the samples")
     CHECK(merged(window{{.span = 10min}}.query(at(60)), a.query(at(60)))->first() == 10);
 }
 
-TEST_CASE("answers of different times or spans are not merged, whatever is in them")
+TEST_CASE("merged: summaries of different times or spans are refused")
 {
     window a{{.span = 10min}};
     window b{{.span = 10min}};
@@ -161,7 +161,7 @@ TEST_CASE("answers of different times or spans are not merged, whatever is in th
     CHECK(name(merge_mismatch::span) == "span");
 }
 
-TEST_CASE("what one of two has pushed out is missing in both")
+TEST_CASE("merged: samples missing in either window are missing in the result")
 {
     window a{{.span = 1min, .max_points = 3}};
     window b{{.span = 1min}};
@@ -208,7 +208,7 @@ std::uint64_t most_combines_a_sample()
     return most;
 }
 
-TEST_CASE("a merge costs a few combines a sample, however the samples lie")
+TEST_CASE("merged: at most 2 combinations a sample amortised, and 6 with worst_case")
 {
     CHECK(most_combines_a_sample<amortised>() <= 2);
     CHECK(most_combines_a_sample<worst_case>() <= 6);

@@ -113,7 +113,7 @@ concept asked_without_time = requires(const W& w) { quantile(w, 0.5); };
 static_assert(asked_without_time<std::vector<sample<int>>>);
 static_assert(!asked_without_time<sliding_window<stats<double>>>);
 
-TEST_CASE("quantile: of exactly the window, asked at any time")
+TEST_CASE("quantile: covers exactly the window at any time, and does not change it")
 {
     sliding_window<stats<std::int64_t>> w{{.span = duration::seconds(10)}};
     CHECK(!quantile(w, 0.5, at(0)));
@@ -133,7 +133,7 @@ TEST_CASE("quantile: of exactly the window, asked at any time")
     CHECK(quantile(w, 1.0, at(3)) == 20);
 }
 
-TEST_CASE("quantile: of what the window answers for, at the first times that there are")
+TEST_CASE("quantile: covers the same samples as query at the lowest times")
 {
     const wall_time first = wall_time::lowest();
     const auto behind = [&](std::int64_t ns) { return first + duration::nanoseconds(ns); };
@@ -150,7 +150,7 @@ TEST_CASE("quantile: of what the window answers for, at the first times that the
     }
 }
 
-TEST_CASE("quantile: a window that keeps all, by steady time and with weights")
+TEST_CASE("quantile: an unlimited window with steady time and weights")
 {
     const auto when = [](std::int64_t s) { return steady_time::at(duration::seconds(s)); };
     sliding_window<weighted_stats<double>, steady_time, worst_case> w;

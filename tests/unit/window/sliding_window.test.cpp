@@ -382,7 +382,7 @@ TEST_BOTH_WINDOWS("sliding_window: how fresh an answer is and how much it covers
     CHECK(s.span == duration(10min));
 }
 
-TEST_CASE_TEMPLATE("sliding_window: samples that stand for many", W,
+TEST_CASE_TEMPLATE("sliding_window: a weighted sample counts as many events", W,
                    sliding_window<weighted_stats<std::int64_t>, wall_time, amortised>,
                    sliding_window<weighted_stats<std::int64_t>, wall_time, worst_case>)
 {
@@ -410,7 +410,7 @@ TEST_CASE_TEMPLATE("sliding_window: samples that stand for many", W,
     CHECK(w.query(at_s(104)).empty());
 }
 
-TEST_CASE_TEMPLATE("sliding_window: whole sums stay right after they were beyond 64 bits", W,
+TEST_CASE_TEMPLATE("sliding_window: integer sums are exact after an overflow of 64 bits", W,
                    quick<std::int64_t>, steady<std::int64_t>)
 {
     W w{{.span = 10s}};

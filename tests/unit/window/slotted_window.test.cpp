@@ -51,7 +51,7 @@ static_assert(validate(slot_options{.width = duration::nanoseconds(1)})->bound =
 static_assert(!validate(slot_options{.width = duration::nanoseconds(54'931'641)}));
 static_assert(validate(slot_options{.span = duration::highest()})->field == "width");
 
-TEST_CASE("slotted_window: whole minutes are exactly the window")
+TEST_CASE("slotted_window: at slot boundaries the result covers exactly the span")
 {
     window w(ten_minutes);
     CHECK(!w.quantile(0.5, at(0)));
@@ -64,7 +64,7 @@ TEST_CASE("slotted_window: whole minutes are exactly the window")
     }
 }
 
-TEST_CASE("slotted_window: what was moved from has nothing, and does no harm")
+TEST_CASE("slotted_window: a moved-from window is empty and may be used")
 {
     window w({.span = duration::seconds(600), .width = duration::seconds(60)});
     w.insert(at(1), 5, at(1));
@@ -84,7 +84,7 @@ TEST_CASE("slotted_window: what was moved from has nothing, and does no harm")
     CHECK(h.quantile(0.5) == 1.0);
 }
 
-TEST_CASE("slotted_window: in between, up to a slot more than the window on either side")
+TEST_CASE("slotted_window: between slot boundaries, up to one slot more is included")
 {
     window w(ten_minutes);
     w.insert(at(61), 1, at(61));                             // in (60, 120]
@@ -98,7 +98,7 @@ TEST_CASE("slotted_window: in between, up to a slot more than the window on eith
     CHECK(w.query(at(781)).points() == 2);
 }
 
-TEST_CASE("slotted_window: late, too old, too far ahead")
+TEST_CASE("slotted_window: insert reports late, too old and future samples")
 {
     window w(ten_minutes);
     CHECK(w.insert(at(601), 1, at(1'200)) == insert_result::late);
@@ -116,7 +116,7 @@ TEST_CASE("slotted_window: late, too old, too far ahead")
     CHECK(w.quantile(0.25, at(1'200)) == 1.0);
 }
 
-TEST_CASE("slotted_window: never stale, however long nothing has come")
+TEST_CASE("slotted_window: no sample is stale after a long gap")
 {
     window w(ten_minutes);
     w.insert(at(100), 1, at(100));
@@ -129,7 +129,7 @@ TEST_CASE("slotted_window: never stale, however long nothing has come")
     CHECK(w.clock() == at(100'000'000));
 }
 
-TEST_CASE("slotted_window: at the ends of time, and before the epoch")
+TEST_CASE("slotted_window: the first and last times and times before the epoch are valid")
 {
     for (const slot_options& o : {ten_minutes, slot_options{duration::nanoseconds(1), duration{}},
                                   slot_options{duration::highest(), duration::highest()},
@@ -147,7 +147,7 @@ TEST_CASE("slotted_window: at the ends of time, and before the epoch")
     }
 }
 
-TEST_CASE("slotted_window: any sketch will do")
+TEST_CASE("slotted_window: a user-defined sketch is accepted")
 {
     slotted_window<count_above, steady_time> w({}, count_above(10));
     const auto when = [](std::int64_t s) { return steady_time::at(duration::seconds(s)); };
@@ -158,7 +158,7 @@ TEST_CASE("slotted_window: any sketch will do")
     CHECK(w.quantile(0.5, when(3'661)) == 1.0);
 }
 
-TEST_CASE("slotted_window: copies are values")
+TEST_CASE("slotted_window: copies are independent")
 {
     window a(ten_minutes);
     a.insert(at(1), 1, at(1));

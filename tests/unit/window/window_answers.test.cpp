@@ -32,7 +32,8 @@ constexpr wall_time at(std::int64_t s)
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("an answer that max_points has cut says so, and has no rate", W, quick, steady)
+TEST_CASE_TEMPLATE("query: a result cut by max_points is incomplete without a "
+                   "rate", W, quick, steady)
 {
     W w{{.span = 60s, .max_points = 3}};
     for (const std::int64_t t : {10, 20, 30}) w.insert(at(t), t);
@@ -52,7 +53,7 @@ TEST_CASE_TEMPLATE("an answer that max_points has cut says so, and has no rate",
     CHECK_FALSE(W{{.max_points = 1}}.query(at(0)).rate().has_value());
 }
 
-TEST_CASE_TEMPLATE("a late sample that there is no room for is missing, too", W, quick, steady)
+TEST_CASE_TEMPLATE("query: a late sample over max_points is missing", W, quick, steady)
 {
     W w{{.span = 60s, .max_points = 2}};
     w.insert(at(50), 1);
@@ -71,7 +72,7 @@ TEST_CASE_TEMPLATE("a late sample that there is no room for is missing, too", W,
     CHECK_FALSE(all.query(wall_time::highest()).complete());
 }
 
-TEST_CASE("what is missing is copied, moved, compared, and not stored")
+TEST_CASE("missing: copied, moved and compared with the window, and not stored")
 {
     quick w{{.span = 60s, .max_points = 1}};
     w.insert(at(1), 1);
@@ -93,7 +94,7 @@ TEST_CASE("what is missing is copied, moved, compared, and not stored")
     CHECK_FALSE(other == quick{other.options()});
 }
 
-TEST_CASE_TEMPLATE("ahead is measured from the clock that is told with the sample", W, quick,
+TEST_CASE_TEMPLATE("insert: ahead is measured from the clock passed with the sample", W, quick,
                    steady)
 {
     W told{{.span = 60s, .max_points = 5, .ahead = 2s}};
@@ -111,7 +112,7 @@ TEST_CASE_TEMPLATE("ahead is measured from the clock that is told with the sampl
     CHECK(told.insert({at(41), 1}, at(100)) == insert_result::newest);
 }
 
-TEST_CASE("the same with weights")
+TEST_CASE("insert: ahead is measured from the clock passed with a weighted sample")
 {
     sampled w{{.span = 60s, .ahead = 0s}};
     CHECK(w.insert(at(11), 1.5, 3, at(10)) == insert_result::future);
@@ -122,7 +123,7 @@ TEST_CASE("the same with weights")
     CHECK(w.query(at(12)).weight() == 6);
 }
 
-TEST_CASE_TEMPLATE("a window is a range of its samples", W, quick, steady)
+TEST_CASE_TEMPLATE("iterator: a window is a random-access range of its samples", W, quick, steady)
 {
     static_assert(std::random_access_iterator<typename W::iterator>);
     W w{{.span = 60s, .max_points = 4}};
@@ -147,7 +148,7 @@ TEST_CASE_TEMPLATE("a window is a range of its samples", W, quick, steady)
           w.begin() + 2);
 }
 
-TEST_CASE_TEMPLATE("a window with very late samples is a range of all samples", W, quick, steady)
+TEST_CASE_TEMPLATE("iterator: very late samples are in the range", W, quick, steady)
 {
     W w{{.span = 4'000s}};
     std::int64_t late = 0;

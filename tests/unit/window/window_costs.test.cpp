@@ -136,7 +136,7 @@ double a_step(const cost& c)
 
 }  // namespace
 
-TEST_CASE("window costs: three combinations on the average for in, out and answer")
+TEST_CASE("window costs: insert, expire and query take three combinations on average")
 {
     for (const std::int64_t span : {1, 2, 3, 10, 64, 100, 1'000}) {
         const cost c = in_order<quick>(span, 10 * span + 90);
@@ -152,7 +152,7 @@ TEST_CASE("window costs: three combinations on the average for in, out and answe
     CHECK(a_step(c) <= 3.0);
 }
 
-TEST_CASE("window costs: never more than so many, with worst_case")
+TEST_CASE("window costs: worst_case has a constant bound for each operation")
 {
     for (const std::int64_t span : {1, 2, 3, 4, 5, 10, 64, 100, 1'000}) {
         const cost c = in_order<steady>(span, 10 * span + 90);
@@ -165,7 +165,7 @@ TEST_CASE("window costs: never more than so many, with worst_case")
     }
 }
 
-TEST_CASE("window costs: with worst_case a limit of points changes nothing")
+TEST_CASE("window costs: worst_case with max_points takes at most 5 combinations an insert")
 {
     steady w{{.max_points = 37}};
     std::uint64_t dearest = 0;
@@ -178,7 +178,7 @@ TEST_CASE("window costs: with worst_case a limit of points changes nothing")
     CHECK(w.query(at(1'000)).points == 37);
 }
 
-TEST_CASE("window costs: with worst_case samples go at two each, however many go at once")
+TEST_CASE("window costs: worst_case takes at most two combinations an expired sample")
 {
     for (std::int64_t gone = 0; gone <= 64; ++gone) {
         steady w{{.span = duration::nanoseconds(64)}};
@@ -190,7 +190,7 @@ TEST_CASE("window costs: with worst_case samples go at two each, however many go
     }
 }
 
-TEST_CASE("window costs: a jump far forward is as dear as what goes, not as far as it is")
+TEST_CASE("window costs: a far jump forward costs at most one combination a sample")
 {
     sliding_window<counting> w{{.span = duration::nanoseconds(10)}};
     for (std::int64_t n = 0; n != 10; ++n) w.insert(at(n), 1);
@@ -199,7 +199,7 @@ TEST_CASE("window costs: a jump far forward is as dear as what goes, not as far 
     CHECK(combined - before <= 10);
 }
 
-TEST_CASE_TEMPLATE("window costs: a late sample is one combination where order does not matter", W,
+TEST_CASE_TEMPLATE("window costs: without order, a late sample takes at most 3 combinations", W,
                    sliding_window<in_any_order, wall_time, amortised>,
                    sliding_window<in_any_order, wall_time, worst_case>)
 {
@@ -215,7 +215,7 @@ TEST_CASE_TEMPLATE("window costs: a late sample is one combination where order d
     CHECK(w.query(at(200)).points == 120);
 }
 
-TEST_CASE("window costs: where order does not matter, all that came since the last round is near")
+TEST_CASE("window costs: a sample late within the newer part takes one combination")
 {
     sliding_window<in_any_order> w{{.span = duration::nanoseconds(100)}};
     for (std::int64_t n = 0; n != 20; ++n) w.insert(at(2 * n), 1);
@@ -262,7 +262,7 @@ TEST_CASE_TEMPLATE("window costs: a very late sample takes O(log n) combinations
     }
 }
 
-TEST_CASE_TEMPLATE("window costs: a late sample starts anew where order may matter", W,
+TEST_CASE_TEMPLATE("window costs: a late sample recomputes all if order may matter", W,
                    sliding_window<counting>, sliding_window<in_one_order>)
 {
     W w{{.span = duration::nanoseconds(1'000)}};
@@ -273,7 +273,7 @@ TEST_CASE_TEMPLATE("window costs: a late sample starts anew where order may matt
     CHECK(w.query(at(200)).points == 101);
 }
 
-TEST_CASE_TEMPLATE("window costs: a stream that tells each newest sample twice is linear", W,
+TEST_CASE_TEMPLATE("window costs: a stream that replaces each newest sample is linear", W,
                    sliding_window<counting, wall_time, amortised>,
                    sliding_window<counting, wall_time, worst_case>,
                    sliding_window<in_any_order, wall_time, amortised>,
@@ -297,7 +297,7 @@ TEST_CASE_TEMPLATE("window costs: a stream that tells each newest sample twice i
     }
 }
 
-TEST_CASE_TEMPLATE("window costs: the newest one, told again, is one combination", W,
+TEST_CASE_TEMPLATE("window costs: replacing the newest sample takes at most one combination", W,
                    sliding_window<counting, wall_time, amortised>,
                    sliding_window<counting, wall_time, worst_case>)
 {
@@ -312,7 +312,7 @@ TEST_CASE_TEMPLATE("window costs: the newest one, told again, is one combination
     CHECK(combined - before == 50);
 }
 
-TEST_CASE_TEMPLATE("window costs: samples of the future do not make each answer dear", W,
+TEST_CASE_TEMPLATE("window costs: samples ahead of the clock keep the average cost constant", W,
                    sliding_window<counting, wall_time, amortised>,
                    sliding_window<counting, wall_time, worst_case>)
 {
@@ -337,7 +337,7 @@ TEST_CASE_TEMPLATE("window costs: samples of the future do not make each answer 
     }
 }
 
-TEST_CASE_TEMPLATE("window costs: nothing of the future is measured before its time", W,
+TEST_CASE_TEMPLATE("window costs: samples ahead of the clock are not measured before their time", W,
                    sliding_window<letters, wall_time, amortised>,
                    sliding_window<letters, wall_time, worst_case>)
 {
@@ -370,7 +370,7 @@ TEST_CASE_TEMPLATE("window costs: nothing of the future is measured before its t
     CHECK(w.query(at('z')).text == "qrstu");
 }
 
-TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and all", W,
+TEST_CASE_TEMPLATE("window costs: a measure gets its samples in order, late ones included", W,
                    sliding_window<letters, wall_time, amortised>,
                    sliding_window<letters, wall_time, worst_case>)
 {

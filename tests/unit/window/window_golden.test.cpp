@@ -31,7 +31,7 @@ std::string bytes(std::string_view digits)
 
 }  // namespace
 
-TEST_CASE("bytes of version 1 are the samples that were stored, and are written the same")
+TEST_CASE("golden windows: version 1 bytes load to the stored samples and are written the same")
 {
     std::size_t read = 0;
     golden_windows::each([&](std::string_view name, const auto& w) {
@@ -50,7 +50,7 @@ TEST_CASE("bytes of version 1 are the samples that were stored, and are written 
     CHECK(read == std::size(golden_windows::version_1));
 }
 
-TEST_CASE("no byte of them may be another one, and none may be missing")
+TEST_CASE("golden windows: every flipped bit and every truncation is refused")
 {
     std::uint64_t refused = 0;
     golden_windows::each([&](std::string_view name, const auto& w) {

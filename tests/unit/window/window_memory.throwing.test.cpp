@@ -59,7 +59,7 @@ static_assert(sizeof(quick::sample_type) == 16);
 static_assert(sizeof(sliding_window<stats<double>>::sample_type) == 16);
 static_assert(sizeof(weighted_sample<float>) == 16);
 
-TEST_CASE_TEMPLATE("window memory: none after the constructor, where points are limited", W, quick,
+TEST_CASE_TEMPLATE("window memory: with max_points, no allocation after the constructor", W, quick,
                    steady)
 {
     for (const std::uint64_t most : {1U, 15U, 16U, 17U, 100U}) {
@@ -72,7 +72,7 @@ TEST_CASE_TEMPLATE("window memory: none after the constructor, where points are 
     }
 }
 
-TEST_CASE_TEMPLATE("window memory: none once there were as many samples", W, quick, steady)
+TEST_CASE_TEMPLATE("window memory: no allocation after the first span", W, quick, steady)
 {
     W w{{.span = duration::nanoseconds(60)}};
     busy(w, 0, 100);
@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("window memory: none once there were as many samples", W, qui
 }
 
 TEST_CASE_TEMPLATE(
-    "window memory: sixteen bytes a sample and its stored measure, and a sixteenth of a node", W,
+    "window memory: 16 bytes, a stored measure and 1/16 of a node for each sample", W,
     quick, steady)
 {
     // Without the ends of the samples. A node has the whole measure.
@@ -128,7 +128,7 @@ TEST_CASE_TEMPLATE("window memory: a very late sample without memory changes not
     CHECK(failures > 3);
 }
 
-TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, quick, steady)
+TEST_CASE_TEMPLATE("window memory: a failed insert or assignment changes nothing", W, quick, steady)
 {
     const auto fails = [](std::uint64_t after, auto&& f) {
         left = after;
@@ -163,7 +163,7 @@ TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, qu
     }
 }
 
-TEST_CASE("window memory: a set that cannot be copied into another leaves that as it was")
+TEST_CASE("window memory: a failed assignment of a window_set changes nothing")
 {
     using set = window_set<int, quick>;
     const waybill::window_set_options o{.window = {.span = duration::seconds(1)},

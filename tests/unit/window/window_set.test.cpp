@@ -80,7 +80,7 @@ std::vector<std::string> keys(const set& s)
 }
 using list = std::vector<std::string>;
 
-TEST_CASE("each key has a window of its own, and all hear one clock")
+TEST_CASE("window_set: each key has its own window, and all share one clock")
 {
     window_set<resource_metric, window> s{{.window = {.span = 10min}}};
     CHECK(s.insert({"orders", "length"}, at(10), 5) == insert_result::newest);
@@ -101,7 +101,7 @@ TEST_CASE("each key has a window of its own, and all hear one clock")
     CHECK(s.clock() == at(607));
 }
 
-TEST_CASE("keys are gone through in their order")
+TEST_CASE("window_set: for_each visits the keys in order")
 {
     set s{{.window = {.span = 10min}}};
     for (const char* k : {"m", "b", "z", "a"}) s.insert(k, at(1), 1);
@@ -115,7 +115,7 @@ TEST_CASE("keys are gone through in their order")
     CHECK(order == "abmz");
 }
 
-TEST_CASE("an idle key goes by itself and has no answer")
+TEST_CASE("window_set: an idle key is removed and has no result")
 {
     set s{{.window = {.span = 60s}, .idle = 100s}};
     s.insert("a", at(0), 7);
@@ -137,7 +137,7 @@ TEST_CASE("an idle key goes by itself and has no answer")
     CHECK(s.clock() == at(248));
 }
 
-TEST_CASE("a key does not go before its window is empty")
+TEST_CASE("window_set: a key is not removed before its window is empty")
 {
     set s{{.window = {.span = 60s}, .idle = 10s}};
     CHECK(s.options().idle == duration(60s));
@@ -146,7 +146,7 @@ TEST_CASE("a key does not go before its window is empty")
     CHECK_FALSE(s.query("a", at(60)).has_value());
 }
 
-TEST_CASE("a window without a span goes with its samples")
+TEST_CASE("window_set: a window without a span is removed with its samples")
 {
     set s{{.window = {.max_points = 4}, .idle = 10s}};
     s.insert("a", at(0), 7);
@@ -160,7 +160,7 @@ TEST_CASE("a window without a span goes with its samples")
     CHECK_FALSE(s.query("b", at(19)).has_value());
 }
 
-TEST_CASE("there are never more keys than allowed")
+TEST_CASE("window_set: max_keys is never exceeded")
 {
     set s{{.window = {.span = 60s}, .idle = 60s, .max_keys = 2}};
     CHECK(s.insert("a", at(0), 1) == insert_result::newest);
@@ -175,7 +175,7 @@ TEST_CASE("there are never more keys than allowed")
     CHECK(set{{.max_keys = 0}}.options().max_keys == 1);
 }
 
-TEST_CASE("a sample that is not taken opens no window, and is counted")
+TEST_CASE("window_set: a refused sample opens no window and is counted")
 {
     window_set<std::string, sliding_window<weighted_stats<double>>> s{
         {.window = {.span = 60s, .ahead = 5s}}};
@@ -194,7 +194,7 @@ TEST_CASE("a sample that is not taken opens no window, and is counted")
           window_losses{.too_old = 1, .future = 2, .not_finite = 1, .no_weight = 2});
 }
 
-TEST_CASE("losses outlive the key")
+TEST_CASE("window_set: losses stay after the removal of their key")
 {
     set s{{.window = {.span = 60s, .ahead = 1s}, .idle = 60s}};
     s.insert("a", at(0), 1);
@@ -205,7 +205,7 @@ TEST_CASE("losses outlive the key")
     CHECK(s.losses().future == 1);
 }
 
-TEST_CASE("a copy lives by itself")
+TEST_CASE("window_set: copies are independent")
 {
     set s{{.window = {.span = 60s}, .idle = 60s}};
     s.insert("a", at(0), 1);
@@ -221,7 +221,7 @@ TEST_CASE("a copy lives by itself")
     CHECK(s.evict_idle(at(61)) == 1);
 }
 
-TEST_CASE("the time may be told with a sample, or alone")
+TEST_CASE("window_set: insert and advance set the clock")
 {
     set s{{.window = {.span = 60s, .ahead = 5s}, .idle = 60s}};
     CHECK(s.insert("a", at(1'000), 1, at(10)) == insert_result::future);
@@ -240,7 +240,7 @@ TEST_CASE("the time may be told with a sample, or alone")
     CHECK(weights.query(1, at(1))->weight() == 3);
 }
 
-TEST_CASE("a stored window comes back, and one of another partition is merged")
+TEST_CASE("window_set: merge adds a stored window, and combines windows of one key")
 {
     set s{{.window = {.span = 60s}, .idle = 100s, .max_keys = 1}};
     window stored{{.span = 10min}};
@@ -269,7 +269,7 @@ TEST_CASE("a stored window comes back, and one of another partition is merged")
     CHECK_FALSE(s.query("a", at(0)).has_value());
 }
 
-TEST_CASE("a key need be comparable and nothing else")
+TEST_CASE("window_set: a key needs only a comparison")
 {
     window_set<plain_key, window> s{{.window = {.span = 60s}, .idle = 60s}};
     s.insert(plain_key(2), at(1), 1);
@@ -280,7 +280,7 @@ TEST_CASE("a key need be comparable and nothing else")
     CHECK(s.evict_idle(at(61)) == 2);
 }
 
-TEST_CASE("the ends of time are times")
+TEST_CASE("window_set: the lowest and highest times are valid")
 {
     set s{{.window = {.span = 60s}, .idle = 60s}};
     CHECK(s.insert("a", wall_time::lowest(), 1) == insert_result::newest);
@@ -294,7 +294,7 @@ TEST_CASE("the ends of time are times")
     CHECK(for_ever.query("a", wall_time::highest())->points == 1);
 }
 
-TEST_CASE("a key whose only sample was dated far ahead of the clock, told later, goes")
+TEST_CASE("window_set: a key is removed if its only sample is too far ahead of a later clock")
 {
     set s{{.window = {.span = 60s, .ahead = 60s}, .idle = 3'600s, .max_keys = 1}};
     CHECK(s.insert("a", at(1'000'000), 1) == insert_result::newest);
@@ -305,7 +305,7 @@ TEST_CASE("a key whose only sample was dated far ahead of the clock, told later,
     CHECK(!s.query("a", at(10)));
 }
 
-TEST_CASE("keys that are busy and keys that come once")
+TEST_CASE("window_set: keys used once are removed while a busy key stays")
 {
     set s{{.window = {.span = 10s}, .idle = 30s, .max_keys = 100}};
     for (int t = 0; t != 2'000; ++t) {

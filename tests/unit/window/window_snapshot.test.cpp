@@ -111,7 +111,7 @@ void refuses(std::string_view digits, snapshot_error::code p, std::uint64_t offs
     CHECK(wrong<W>(summed_up(digits)) == snapshot_error{p, offset});
 }
 
-TEST_CASE("the bytes of version 1 stay what they are")
+TEST_CASE("snapshot: the bytes of version 1 do not change")
 {
     // Kind 8; minutes, a clock of seconds; 3 samples; the first minute, the clock 150 s after it;
     // 120; a step of 1, +15; the same step, no more of them, -45.
@@ -143,7 +143,7 @@ TEST_CASE("the bytes of version 1 stay what they are")
     is_stored_as(extremes, "77627701094002ffffffffffffffffff01000101028100a8e9");
 }
 
-TEST_CASE("numbers a minute apart take less than four bytes each, with all that is around them")
+TEST_CASE("snapshot: samples a minute apart take at most four bytes each, header included")
 {
     std::uint64_t dice = 1;
     const auto next = [&] {
@@ -164,7 +164,7 @@ TEST_CASE("numbers a minute apart take less than four bytes each, with all that 
     }
 }
 
-TEST_CASE("how answers are found is not stored, nor with which options")
+TEST_CASE("snapshot: neither the algorithm nor the options are stored")
 {
     sliding_window<stats<std::int64_t>, wall_time, amortised> w({.span = 10min});
     sliding_window<measures<std::int64_t, summed>, wall_time, worst_case> other({.span = 1h});
@@ -187,7 +187,7 @@ TEST_CASE("how answers are found is not stored, nor with which options")
     CHECK(load<plain<std::int8_t>>(save(w), {})->query(noon + 19min).sum() == 145);
 }
 
-TEST_CASE("after a long gap there is nothing, and never what was true before it")
+TEST_CASE("snapshot: a window loaded after a long gap is empty, not stale")
 {
     plain<std::int64_t> w({.span = 10min});
     for (int n = 0; n != 10; ++n) w.insert(noon + duration::seconds(60 * n), 500);
@@ -209,7 +209,7 @@ TEST_CASE("after a long gap there is nothing, and never what was true before it"
           insert_result::too_old);
 }
 
-TEST_CASE("what the options do not let in")
+TEST_CASE("snapshot: load applies on_equal_time and ahead of the new options")
 {
     plain<double> w;
     w.insert(noon, 1);
@@ -241,7 +241,7 @@ TEST_CASE("what the options do not let in")
     CHECK(load<plain<double>>(stored, {})->query(noon + 1h).points == 4);
 }
 
-TEST_CASE("what is wrong with the bytes")
+TEST_CASE("snapshot: load reports the error and its place")
 {
     using W = plain<std::int64_t>;
     using enum snapshot_error::code;
@@ -277,7 +277,7 @@ TEST_CASE("what is wrong with the bytes")
     refuses<W>("7762770100048000", corrupt, 6);  // a 0 in two bytes
 }
 
-TEST_CASE("more samples than there are bytes for are not believed, whatever the checksum")
+TEST_CASE("snapshot: a sample count above the bytes is corrupt, even with a valid checksum")
 {
     using W = plain<std::int64_t>;
     using enum snapshot_error::code;
@@ -293,7 +293,7 @@ TEST_CASE("more samples than there are bytes for are not believed, whatever the 
     refuses<W>("7762770100040402020202000002000002", corrupt, 14);
 }
 
-TEST_CASE("no wrong number comes in")
+TEST_CASE("snapshot: invalid times, values and weights are refused")
 {
     using enum snapshot_error::code;
     using W = plain<std::int64_t>;
@@ -327,7 +327,7 @@ TEST_CASE("no wrong number comes in")
     refuses<Q>("7762770104040102028080808010", out_of_range, 9);
 }
 
-TEST_CASE("many at one time are loaded as quickly as others")
+TEST_CASE("snapshot: 100,000 samples of one time are loaded and replaced by the last")
 {
     plain<std::int64_t> w;
     for (std::int64_t n = 0; n != 100'000; ++n) w.insert(noon, n);
@@ -346,7 +346,7 @@ TEST_CASE("many at one time are loaded as quickly as others")
     CHECK(others->size() == 100'001);
 }
 
-TEST_CASE("no window is made with options that none can be kept with")
+TEST_CASE("snapshot: load refuses invalid options")
 {
     const std::string stored = save(plain<std::int64_t>{});
     const auto refused = [&](const window_options& o) {
@@ -369,7 +369,7 @@ TEST_CASE("no window is made with options that none can be kept with")
           1ULL << 32U);
 }
 
-TEST_CASE("every problem has a name")
+TEST_CASE("snapshot: every error code has a name")
 {
     for (std::uint8_t n = 0; n != 10; ++n) {
         CHECK(name(static_cast<snapshot_error::code>(n)) != "?");

@@ -165,7 +165,8 @@ enumeration from(int samples, int left)
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("every order of 18 samples that come and go", How, worst_case<stretch>,
+TEST_CASE_TEMPLATE("worst_case: every order of 18 insertions and removals is "
+                   "exact", How, worst_case<stretch>,
                    amortised<stretch>)
 {
     const enumeration done = from<How>(0, 18);
@@ -174,7 +175,7 @@ TEST_CASE_TEMPLATE("every order of 18 samples that come and go", How, worst_case
     MESSAGE(done.orders, " orders");
 }
 
-TEST_CASE_TEMPLATE("every order of 11 more, behind a start anew with up to 20 samples", How,
+TEST_CASE_TEMPLATE("worst_case: every order of 11 steps after a restart is exact", How,
                    worst_case<stretch>, amortised<stretch>)
 {
     std::uint64_t orders = 0;
@@ -186,7 +187,7 @@ TEST_CASE_TEMPLATE("every order of 11 more, behind a start anew with up to 20 sa
     MESSAGE(orders, " orders");
 }
 
-TEST_CASE_TEMPLATE("long ones: as many come as go, more come, more go, all go at once", How,
+TEST_CASE_TEMPLATE("worst_case: long runs with any rates of insertion and removal are exact", How,
                    worst_case<stretch>, amortised<stretch>)
 {
     std::uint64_t broken = 0;
