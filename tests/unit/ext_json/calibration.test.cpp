@@ -10,7 +10,7 @@ namespace json_calibration_test {
 
 using namespace waybill;
 
-TEST_CASE("a limit that was refuted is stored, and none leaves the form as it was")
+TEST_CASE("a refuted limit is stored; without one the JSON is unchanged")
 {
     const calibration before{.documented = 9'000, .limit = 9'000, .ceiling = 9'000};
     const nlohmann::json old_form = before;

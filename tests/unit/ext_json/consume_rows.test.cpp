@@ -50,7 +50,7 @@ const lease held{key, {"host-7", 81}, 3, 12};
 const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 5};
 const crash_record died{10, 14, 4, 1, 7, 3};
 
-TEST_CASE("the JSON that the guide of lease shows")
+TEST_CASE("rows are written as in the guide of lease")
 {
     const owner_id host{"host-7", 81};
     CHECK(json(lease{{"orders", "billing", "0"}, host, 3, 12}) == json::parse(R"text(
@@ -63,7 +63,7 @@ TEST_CASE("the JSON that the guide of lease shows")
 )text"));
 }
 
-TEST_CASE("JSON of version 1 is the rows that were stored, and is written the same")
+TEST_CASE("stored rows of version 1 are read, and written the same")
 {
     std::size_t read = 0;
     golden_rows::each([&](std::string_view name, const auto& row) {
@@ -80,7 +80,7 @@ TEST_CASE("JSON of version 1 is the rows that were stored, and is written the sa
     CHECK(read == std::size(golden_rows::version_1));
 }
 
-TEST_CASE("what no row of attempts can be is refused, and where")
+TEST_CASE("an invalid crash record is refused with its path")
 {
     CHECK(wrong<crash_record>(died) == "nothing");
     CHECK(without(died, "from") == "nothing");
@@ -108,7 +108,7 @@ TEST_CASE("what no row of attempts can be is refused, and where")
           json_error::code::duplicate);
 }
 
-TEST_CASE("what no lease can be is refused, and where")
+TEST_CASE("an invalid lease is refused with its path")
 {
     CHECK(wrong<lease>(held) == "nothing");
     for (const char* const field : {"version", "key", "owner", "epoch", "row_version"}) {
@@ -131,7 +131,7 @@ TEST_CASE("what no lease can be is refused, and where")
     CHECK(read_json<lease>(json{{"version", 2}}).error().kind == json_error::code::newer);
 }
 
-TEST_CASE("what no owner can be is refused, and where")
+TEST_CASE("an invalid heartbeat or owner is refused with its path")
 {
     CHECK(wrong<owner_heartbeat>(there) == "nothing");
     for (const char* const field : {"version", "source", "group", "owner", "row_version"}) {
@@ -164,7 +164,7 @@ TEST_CASE("what no owner can be is refused, and where")
           "/pid: expected one of the fields name_base64, name, incarnation, found 1");
 }
 
-TEST_CASE("what a store is asked and answers is written")
+TEST_CASE("claims, claim results, lease tables and balance plans are written")
 {
     CHECK(json(lease_claim{key, {"host-7", 81}, 4, 12}).dump() ==
           R"({"epoch":4,"expected":12,"key":{"group":"billing","partition":"0","source":"orders"},)"

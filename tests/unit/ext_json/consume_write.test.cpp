@@ -29,7 +29,7 @@ std::string written(const T& value)
     return json(value).dump();
 }
 
-TEST_CASE("reports")
+TEST_CASE("reports and assignments")
 {
     CHECK(written(at_least_once_report{
               .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
@@ -69,7 +69,7 @@ TEST_CASE("reports")
           R"({"elapsed":"1.5s","end":"succeeded","tries":3})");
 }
 
-TEST_CASE("how far a tracker is, and how long a queue has patience")
+TEST_CASE("tracked events, encoded events and message lifetimes")
 {
     CHECK(written(tracked_event{17, 2, 5}) == R"({"generation":2,"number":5,"sequence":17})");
     CHECK(written(completion_tracker::blocked{17, 1}) == R"({"sequence":17,"waiting":1})");
@@ -82,7 +82,7 @@ TEST_CASE("how far a tracker is, and how long a queue has patience")
           R"({"by":"time_to_live","lasts":"10min"})");
 }
 
-TEST_CASE("outcomes by their names")
+TEST_CASE("outcomes are written by name")
 {
     CHECK(json(circuit_breaker::circuit_state::half_open) == "half_open");
     CHECK(json(lock_renewal::lock_outcome::expired) == "expired");
@@ -92,7 +92,7 @@ TEST_CASE("outcomes by their names")
     CHECK(json(receive_planner::settle_result::failed) == "failed");
 }
 
-TEST_CASE("what to tell a queue")
+TEST_CASE("settlements and actions of settle_batches")
 {
     CHECK(written(settlement(complete{})) == R"({"act":"complete"})");
     CHECK(written(abandon{false}) == R"({"act":"abandon","failed":false})");
@@ -118,7 +118,7 @@ TEST_CASE("what to tell a queue")
                                       fault_kind::permanent, 1})["how"] == "permanent");
 }
 
-TEST_CASE("what machines of consumers want done")
+TEST_CASE("actions of the consumer state machines")
 {
     CHECK(written(at_least_once_machine(2).next()) == R"({"act":"handle","event":0})");
     CHECK(written(at_least_once_machine::action(at_least_once_machine::commit_to{3})) ==
@@ -154,7 +154,7 @@ TEST_CASE("what machines of consumers want done")
           R"({"act":"relinquish","epoch":5,"partition":3})");
 }
 
-TEST_CASE("what an receive_planner and the keeper of a lock want done")
+TEST_CASE("actions of receive_planner and lock_renewal")
 {
     CHECK(written(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
           R"({"act":"take_due","first":0,"most":3})");

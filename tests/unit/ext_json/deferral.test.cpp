@@ -42,7 +42,7 @@ std::string wrong_field(const char* field, const V& value)
 
 }  // namespace
 
-TEST_CASE("the JSON that the guide of queue shows")
+TEST_CASE("deferred messages are written as in the guide of queue")
 {
     const auto noon = golden_books::seconds(golden_books::noon);
     deferred_messages b;
@@ -54,7 +54,7 @@ TEST_CASE("the JSON that the guide of queue shows")
 )text"));
 }
 
-TEST_CASE("JSON of version 1 is the books that were stored, and is written the same")
+TEST_CASE("stored deferred messages of version 1 are read, and written the same")
 {
     std::size_t read = 0;
     golden_books::each([&](std::string_view name, const deferred_messages& b) {
@@ -72,7 +72,7 @@ TEST_CASE("JSON of version 1 is the books that were stored, and is written the s
     CHECK(read == std::size(golden_books::version_1));
 }
 
-TEST_CASE("what no book can be is refused, and where")
+TEST_CASE("invalid deferred messages are refused with their path")
 {
     CHECK(wrong(json(two())) == "nothing");
     CHECK(wrong(json::array()) == "the document: expected an object, found an array");
@@ -107,7 +107,7 @@ TEST_CASE("what no book can be is refused, and where")
     CHECK(wrong(j) == "/entries/0: expected an object, found 5");
 }
 
-TEST_CASE("options are given anew, and have to be some that a book can be kept with")
+TEST_CASE("options are given by the reader, and validated")
 {
     const std::string written = json(two()).dump();
     const auto again = parse_json_with<deferred_messages>(written, {.max_messages = 1});
@@ -122,7 +122,7 @@ TEST_CASE("options are given anew, and have to be some that a book can be kept w
           json_error::code::duplicate);
 }
 
-TEST_CASE("what is said of a book is written by name")
+TEST_CASE("results, errors and entries of deferred messages are written")
 {
     CHECK(json(deferred_messages::defer_result::full) == "full");
     CHECK(json(deferral_options::hand_out_order::group_by_partition) == "by_partition");

@@ -49,7 +49,7 @@ pipeline_dead_letter whole()
     return l;
 }
 
-TEST_CASE("a letter of version 1 is the one that was stored, and is written the same")
+TEST_CASE("stored dead letters of version 1 are read, and written the same")
 {
     const auto is_stored = [](const std::string& name, const pipeline_dead_letter& letter) {
         CAPTURE(name);

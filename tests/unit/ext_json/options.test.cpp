@@ -49,7 +49,7 @@ std::string not_a_duration(std::string_view path, std::string_view found)
     return std::string(path) + ":" + std::string(no_duration) + std::string(found);
 }
 
-TEST_CASE("calls")
+TEST_CASE("call policies")
 {
     comes_back(call_policy{.retry = {.max_attempts = 4, .pauses = {.cap = 5s}}, .time_limit = 90s},
                R"({"retry":{"immediate":0,"most":4,"pauses":{"base":"100ms","cap":"5s",)"
@@ -103,7 +103,7 @@ TEST_CASE("circuit breakers")
           "highest_hint, found \"1s\"");
 }
 
-TEST_CASE("locks, intakes and queues")
+TEST_CASE("options of lock_renewal, receive_planner and delivery_terms")
 {
     comes_back(lock_renewal::config{.lock = 30s,
                                     .renew_left = 0.25,
@@ -137,7 +137,7 @@ TEST_CASE("locks, intakes and queues")
           "found \"1h\"");
 }
 
-TEST_CASE("settling")
+TEST_CASE("settle policies")
 {
     const settle_policy p{.levels = {.immediate = 0, .delayed = 2},
                           .max_deliveries = unlimited,
@@ -193,7 +193,7 @@ TEST_CASE("leases and partitions")
           "/polls: expected one of the fields poll, pause, save_tries, found 1");
 }
 
-TEST_CASE("trackers and cadences")
+TEST_CASE("options of trackers and commit schedules")
 {
     comes_back(
         tracker_options{
@@ -224,7 +224,7 @@ TEST_CASE("trackers and cadences")
           "pause, found 5");
 }
 
-TEST_CASE("batches whose events are handled at least once")
+TEST_CASE("policies of process_at_least_once")
 {
     comes_back(at_least_once_policy{.tries = 5,
                                     .on_exhausted = batch_policy::when_exhausted::dead_letter,

@@ -37,7 +37,7 @@ bool comes_back(const T& value)
     return read && *read == value && json::parse(written.dump()) == json(value);
 }
 
-TEST_CASE("a policy is read back")
+TEST_CASE("ordered_json: policies are read back")
 {
     CHECK(comes_back(retry_policy{.max_attempts = 4, .pauses = {.cap = 5s}}));
     CHECK(comes_back(send_policy{.limit = {.bytes = 1'000}, .linger = 20ms}));
@@ -49,7 +49,7 @@ TEST_CASE("a policy is read back")
           R"("spread":"full","step":"0s","highest_hint":"0s"}})");
 }
 
-TEST_CASE("a stored state is read back")
+TEST_CASE("ordered_json: stored states are read back")
 {
     CHECK(comes_back(checkpoint{{17, "o"}, 3}));
     CHECK(ordered_json(checkpoint{{17, "\xFF"}, 3}).dump() ==
@@ -69,7 +69,7 @@ TEST_CASE("a stored state is read back")
     CHECK(*read_json_with<window>(ordered_json(w), {}) == w);
 }
 
-TEST_CASE("a policy of scaling is read back")
+TEST_CASE("ordered_json: a scaling policy is read back")
 {
     scaling::policy p;
     p.up = scaling::mean("orders") > 300;
@@ -82,7 +82,7 @@ TEST_CASE("a policy of scaling is read back")
     CHECK(*read == p);
 }
 
-TEST_CASE("reports and actions are written")
+TEST_CASE("ordered_json: reports and actions are written")
 {
     CHECK(ordered_json(item_report{{3, 2}, item_outcome::accepted}).dump() ==
           R"({"first":3,"count":2,"outcome":"accepted"})");
@@ -95,7 +95,7 @@ TEST_CASE("reports and actions are written")
           R"({"how":"transient","text":"no route"})");
 }
 
-TEST_CASE("an error has the path and the value")
+TEST_CASE("ordered_json: an error has the path and the value")
 {
     const auto read = read_json<retry_policy>(ordered_json{{"pauses", {{"base", 100}}}});
     CHECK(describe(read.error()) ==
@@ -116,7 +116,7 @@ void read_value(const json_place<Json>& at, order& into)
     json_fields(at).required("lines", into.lines).optional("note", into.note).done();
 }
 
-TEST_CASE("a type of the caller is read from both")
+TEST_CASE("a type of the caller is read from json and ordered_json")
 {
     CHECK(read_json<order>(ordered_json{{"note", "n"}, {"lines", 3}})->note == "n");
     CHECK(parse_json<order>(R"({"lines":3})")->lines == 3);

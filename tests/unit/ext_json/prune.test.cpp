@@ -13,7 +13,7 @@ namespace json_prune_test {
 using namespace waybill;
 using nlohmann::json;
 
-TEST_CASE("a prune policy is read as it is written, and what is left out has its default")
+TEST_CASE("a prune policy is read back, and missing fields have their defaults")
 {
     const prune_policy p{.age = duration::seconds(7 * 86'400),
                          .count = 100'000,
@@ -28,7 +28,7 @@ TEST_CASE("a prune policy is read as it is written, and what is left out has its
     CHECK(json(prune_policy{})["age"] == "forever");
 }
 
-TEST_CASE("an age without its unit, and what is not known, are refused")
+TEST_CASE("an age without a unit, and unknown fields, are refused")
 {
     const auto wrong = [](const json& j) {
         const auto read = read_json<prune_policy>(j);
@@ -41,7 +41,7 @@ TEST_CASE("an age without its unit, and what is not known, are refused")
           "/days: expected one of the fields age, count, bytes, low_water, spike, full, found 7");
 }
 
-TEST_CASE("a plan says what goes, why, and what is left")
+TEST_CASE("a prune plan is written with removals, their reasons and totals")
 {
     const std::vector<prune_plan::row> rows{{7, 100, wall_time::at({})},
                                       {8, 50, wall_time::at(duration::seconds(60)), true}};

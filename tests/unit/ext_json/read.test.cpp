@@ -33,7 +33,7 @@ void comes_back(const T& value)
     CHECK(*read == value);
 }
 
-TEST_CASE("what is written is read back")
+TEST_CASE("written values are read back")
 {
     comes_back(batch_limits{});
     comes_back(batch_limits{.bytes = 262'144, .items = 4'500, .single = 1'024, .envelope = 512});
@@ -112,7 +112,7 @@ TEST_CASE("what is written is read back")
                            wall_time::highest()});
 }
 
-TEST_CASE("a calibration goes on where it stopped")
+TEST_CASE("a calibration that is read continues with the same budget")
 {
     detail::calibrator learnt(batch_limits{.bytes = 10'000, .envelope = 10}, 5);
     learnt.accepted({.body_bytes = 2'000, .estimated_items = 10, .items = 10}, 2'300, true);
@@ -138,7 +138,7 @@ TEST_CASE("a calibration goes on where it stopped")
     CHECK(detail::calibrator(calibration{.limit = 100, .refused = 0}).budget() == 100);
 }
 
-TEST_CASE("whatever a calibration has been through, it is read back")
+TEST_CASE("a calibration after random events is read back")
 {
     std::mt19937_64 dice(11);
     const std::uint64_t wild[] = {0, 1, 2, 100, 262'144, unlimited / 2, unlimited - 1, unlimited};
@@ -181,7 +181,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
     }
 }
 
-TEST_CASE("what is left out of a policy has its default")
+TEST_CASE("missing fields of a policy have their defaults")
 {
     CHECK(*parse_json<batch_limits>("{}") == batch_limits{});
     CHECK(*parse_json<send_policy>("{}") == send_policy{});
@@ -218,7 +218,7 @@ void refuses(std::initializer_list<bad_case> table)
     }
 }
 
-TEST_CASE("what is wrong with a policy is told with its place")
+TEST_CASE("an error in a policy has its path")
 {
     using enum json_error::code;
     refuses<send_policy>({
@@ -289,7 +289,7 @@ TEST_CASE("what is wrong with a policy is told with its place")
     });
 }
 
-TEST_CASE("state is read only if all of it is there and understood")
+TEST_CASE("a stored state with a missing or unknown field is refused")
 {
     using enum json_error::code;
     refuses<checkpoint>({
@@ -336,7 +336,7 @@ TEST_CASE("state is read only if all of it is there and understood")
     CHECK(broken("body_base64", 5) == "/body_base64: expected base64, found 5");
 }
 
-TEST_CASE("an error is short, whatever was found")
+TEST_CASE("an error is short, even for long names and values")
 {
     json j;
     j[std::string(10'000, 'x')] = std::string(10'000, 'y');
@@ -354,7 +354,7 @@ TEST_CASE("an error is short, whatever was found")
           "/factor: expected a number, found null");
 }
 
-TEST_CASE("numbers of a program are as good as those of a text")
+TEST_CASE("numbers set by a program are read like numbers of a text")
 {
     CHECK(read_json<batch_limits>({{"bytes", 5}})->bytes == 5);
     CHECK(read_json<batch_limits>({{"bytes", 5U}})->bytes == 5);
@@ -363,7 +363,7 @@ TEST_CASE("numbers of a program are as good as those of a text")
     CHECK(read_json<batch_limits>({{"bytes", UINT64_MAX}})->bytes == unlimited);
 }
 
-TEST_CASE("nesting without end is an error and not the end")
+TEST_CASE("unlimited nesting is an error")
 {
     const std::string deep(150'000, '[');
     CHECK_FALSE(parse_json<batch_limits>(deep).has_value());

@@ -21,14 +21,14 @@ using nlohmann::json;
 
 constexpr wall_time noon = golden_scaling::noon;
 
-TEST_CASE("a decision is written as the golden file says")
+TEST_CASE("a decision is written as in its golden file")
 {
     const sc::policy p = golden_scaling::deciding_policy();
     const sc::decision d = golden_scaling::decision(p);
     CHECK(json(d).dump(2) + "\n" == tests_support::golden("scaling/decision.json"));
 }
 
-TEST_CASE("a decision is written as the guide shows")
+TEST_CASE("a decision is written as in the guide")
 {
     const auto at = [](int minutes) { return noon + duration::seconds(60 * minutes); };
     sc::decision d;
@@ -63,7 +63,7 @@ TEST_CASE("a decision is written as the guide shows")
 )text"));
 }
 
-TEST_CASE("what does not apply is left out")
+TEST_CASE("unset fields of a decision are omitted")
 {
     sc::decision d;
     CHECK(json(d).dump() ==
@@ -84,7 +84,7 @@ TEST_CASE("what does not apply is left out")
     CHECK(j["needed"] == true);
 }
 
-TEST_CASE("a row has all of its numbers")
+TEST_CASE("evidence is written with all of its numbers")
 {
     sc::evidence e{.part = sc::role::target,
                    .metric = "backlog",
@@ -114,7 +114,7 @@ TEST_CASE("a row has all of its numbers")
     CHECK(!json(e).contains("limit"));
 }
 
-TEST_CASE("enums by their names, and errors")
+TEST_CASE("enums are written by name, and errors with their path")
 {
     CHECK(json(sc::admission::moved) == "moved");
     CHECK(json(sc::command_result::stale) == "stale");

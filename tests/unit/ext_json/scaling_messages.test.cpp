@@ -52,7 +52,7 @@ std::string wrong_field(const T& value, const char* field, const json& other)
 
 }  // namespace
 
-TEST_CASE("messages are written as the golden files say")
+TEST_CASE("messages are written as in their golden files")
 {
     check_golden("scaling/message_metric.json", golden_scaling::message_metric());
     check_golden("scaling/message_command.json", golden_scaling::message_command());
@@ -61,7 +61,7 @@ TEST_CASE("messages are written as the golden files say")
     check_golden("scaling/autoscale_state.json", golden_scaling::autoscale_state());
 }
 
-TEST_CASE("the messages that the guide shows are read as the golden values")
+TEST_CASE("messages of the guide are read as the golden values")
 {
     constexpr std::string_view shown = R"text(
 {"version": 1, "resource": "orders", "metric": "backlog", "at": "2024-02-29T12:00:00Z", "value": 412.5}
@@ -82,7 +82,7 @@ TEST_CASE("the messages that the guide shows are read as the golden values")
     CHECK(*parse_json<sc::result_message>(lines[3]) == golden_scaling::message_failed());
 }
 
-TEST_CASE("commands and their events are read as they are written")
+TEST_CASE("commands and their results are read back")
 {
     const sc::command c{UINT64_MAX, 0, UINT64_MAX};
     CHECK(*read_json<sc::command>(json(c)) == c);
@@ -124,7 +124,7 @@ TEST_CASE("a message with an unknown field, without a field or of a later versio
     CHECK(wrong_field(r, "id", 17).starts_with("/id: expected one of the fields"));
 }
 
-TEST_CASE("a sample that is not a number is not written as one")
+TEST_CASE("a sample that is not finite is not written")
 {
     sc::metric_message m = golden_scaling::message_metric();
     m.value = std::numeric_limits<double>::quiet_NaN();
@@ -137,7 +137,7 @@ TEST_CASE("a sample that is not a number is not written as one")
     CHECK(read->metrics[0].samples.size() == 1);
 }
 
-TEST_CASE("names that are no UTF-8 survive")
+TEST_CASE("names that are not UTF-8 are read back")
 {
     sc::command_message c{"orders \xff", {1, 2, 3}};
     CHECK(*parse_json<sc::command_message>(json(c).dump()) == c);
@@ -147,7 +147,7 @@ TEST_CASE("names that are no UTF-8 survive")
     CHECK(*parse_json<sc::metric_message>(json(m).dump()) == m);
 }
 
-TEST_CASE("the state of an autoscaler is read completely, or refused with the place")
+TEST_CASE("the state of an autoscaler is read completely, or refused with the path")
 {
     const auto s = golden_scaling::autoscale_state();
     CHECK(*read_json<sc::autoscale_state>(json(sc::autoscale_state{})) == sc::autoscale_state{});

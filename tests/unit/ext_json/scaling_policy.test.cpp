@@ -57,7 +57,7 @@ sc::rule nested(std::size_t depth)
     return r;
 }
 
-TEST_CASE("policies are written as the golden files say")
+TEST_CASE("policies are written as in their golden files")
 {
     const auto check = [](const char* file, const sc::policy& p) {
         const std::string stored = tests_support::golden(file);
@@ -72,7 +72,7 @@ TEST_CASE("policies are written as the golden files say")
     check("scaling/policy_ladder.json", golden_scaling::policy_ladder());
 }
 
-TEST_CASE("each rule that the guide shows is read and written as it is")
+TEST_CASE("each rule of the guide is read, and written the same")
 {
     std::istringstream shown(R"text(
 {"mean": "orders", "above": 300}
@@ -93,7 +93,7 @@ TEST_CASE("each rule that the guide shows is read and written as it is")
     CHECK(rules == 5);
 }
 
-TEST_CASE("as somebody writes it")
+TEST_CASE("a handwritten policy is read, and missing fields have their defaults")
 {
     const auto p = sc::parse_policy(R"({
         "up": {"any": [{"mean": "orders", "above": {"per_instance": 100}},
@@ -124,7 +124,7 @@ TEST_CASE("as somebody writes it")
     CHECK(*rest == same);
 }
 
-TEST_CASE("a rule that is none says where, and what it might be")
+TEST_CASE("an invalid rule is refused with its path and the expected fields")
 {
     constexpr std::string_view statistics =
         "mean, highest, lowest, sum, first, last, variance, points, weight, rate, sampling_rate, "
@@ -169,7 +169,7 @@ TEST_CASE("a rule that is none says where, and what it might be")
           "/targets/0/median: expected " + std::string(statistics) + ", found \"a\"");
 }
 
-TEST_CASE("a threshold is a number, or says of what it depends")
+TEST_CASE("an invalid threshold is refused with its path")
 {
     const auto wrong_limit = [](std::string_view limit) {
         return wrong_rule(R"({"mean": "a", "above": )" + std::string(limit) + "}");
@@ -207,7 +207,7 @@ TEST_CASE("a threshold is a number, or says of what it depends")
     CHECK(sc::read_policy(j).error().path == "/up/above/per_instance");
 }
 
-TEST_CASE("whatever else is wrong has its place")
+TEST_CASE("any other invalid field is refused with its path")
 {
     CHECK(wrong("") == "the document: expected JSON in UTF-8, found something else in line 1, "
                        "column 1");
@@ -240,7 +240,7 @@ TEST_CASE("whatever else is wrong has its place")
     CHECK(wrong(R"({"activation": {"mean": "a", "above": "x"}})").starts_with("/activation/above: "));
 }
 
-TEST_CASE("what check says stands where it is written")
+TEST_CASE("an error of validate has the path of its field")
 {
     CHECK(wrong("{}") ==
           "/up: expected a rule or a target (nothing starts an instance), found none");
@@ -265,7 +265,7 @@ TEST_CASE("what check says stands where it is written")
           "there on, with 1 instance), found 120");
 }
 
-TEST_CASE("rules have an end")
+TEST_CASE("rules are limited in depth and number")
 {
     sc::policy p{.up = nested(sc::detail::max_rule_depth), .stabilise = {}};
     p.instances.highest = 9;
@@ -316,7 +316,7 @@ TEST_CASE("rules have an end")
     CHECK(wrong(too_many.dump()) == "/up/any: expected an array of at most 1000, found an array");
 }
 
-TEST_CASE("what cannot be stored is not written")
+TEST_CASE("a policy that cannot be stored is not written")
 {
     sc::policy p{.up = sc::any_of(sc::mean("a") > 1,
                                   sc::mean("b") >= sc::of_instances([](std::uint64_t n) {
@@ -338,7 +338,7 @@ TEST_CASE("what cannot be stored is not written")
     CHECK(unwritten(p) == "/ladder: expected an array of at most 1000, found 1001");
 }
 
-TEST_CASE("after an error all is as it was")
+TEST_CASE("after an error the policy is unchanged")
 {
     sc::policy p = golden_scaling::policy_full();
     const sc::policy before = p;

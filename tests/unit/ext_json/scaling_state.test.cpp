@@ -37,7 +37,7 @@ std::string wrong_field(const char* field, const V& value)
     return wrong(j);
 }
 
-TEST_CASE("states are written as the golden files say")
+TEST_CASE("states are written as in their golden files")
 {
     const auto check = [](const char* file, const sc::state& s) {
         const std::string stored = tests_support::golden(file);
@@ -52,7 +52,7 @@ TEST_CASE("states are written as the golden files say")
     check("scaling/state_full.json", golden_scaling::state_full());
 }
 
-TEST_CASE("the state that the guide shows is read and written as it is")
+TEST_CASE("the state of the guide is read, and written the same")
 {
     constexpr std::string_view shown = R"text(
 {"version": 1, "last_id": 3, "ready": 4, "last_up": "2024-02-29T12:40:00Z",
@@ -63,7 +63,7 @@ TEST_CASE("the state that the guide shows is read and written as it is")
     CHECK(json(*read) == json::parse(shown));
 }
 
-TEST_CASE("a state fits one small row")
+TEST_CASE("a full state has fewer than 2,048 bytes")
 {
     const sc::state full = golden_scaling::state_full();
     CHECK(full.highest.is_full());
@@ -88,7 +88,7 @@ TEST_CASE("times are exact to the nanosecond")
     }
 }
 
-TEST_CASE("what no state can be is refused, and where")
+TEST_CASE("an invalid state is refused with its path")
 {
     CHECK(wrong(json::array()) == "the document: expected an object, found an array");
     CHECK(wrong(json::object()) == "/version: expected a value, found nothing");
@@ -120,7 +120,7 @@ TEST_CASE("what no state can be is refused, and where")
                       "\"2262-01-01T00:00:00Z\"");
 }
 
-TEST_CASE("a clock that ran hours ahead and was set back leaves a state that is read again")
+TEST_CASE("a state written after a clock was hours ahead and set back is read again")
 {
     sc::state s;
     for (const std::int64_t minute : {0, 30, 120, 0}) {  // the last one has the right time
@@ -135,7 +135,7 @@ TEST_CASE("a clock that ran hours ahead and was set back leaves a state that is 
     CHECK(*read == s);
 }
 
-TEST_CASE("lists are in order, and not longer than there is room")
+TEST_CASE("lists are in order, and limited in length")
 {
     CHECK(wrong_field("made", 5) == "/made: expected numbers in base 36, found 5");
     CHECK(wrong_field("made", "a 1 2 b 3") ==
@@ -165,7 +165,7 @@ TEST_CASE("lists are in order, and not longer than there is room")
     CHECK(wrong_field("made", many).starts_with("/made: expected at most 16 entries, found "));
 }
 
-TEST_CASE("after an error the state is as it was")
+TEST_CASE("after an error the state is unchanged")
 {
     json bad = golden_scaling::state_full();
     bad["inactive_since"] = "noon";
@@ -193,7 +193,7 @@ TEST_CASE("a restart changes no decision")
     CHECK(longest < 400);
 }
 
-TEST_CASE("the store that the guide of scaling shows")
+TEST_CASE("the store of the guide of scaling")
 {
     std::optional<std::string> row;
     //! [scaling_store]

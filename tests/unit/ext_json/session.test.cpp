@@ -85,7 +85,7 @@ std::string refused(std::string_view body)
     return said.substr(16, said.find(": do not treat", 16) - 16);
 }
 
-TEST_CASE("a value and its progress, there and back, in a form that a person can read")
+TEST_CASE("a value and its progress are read back, and written as readable JSON")
 {
     const auto codec = make<order>();
     auto s = codec.decode(std::nullopt);
@@ -118,7 +118,7 @@ waybill/1 json 00001.00000 0000000058 a3c54a0e
     CHECK(again == codec.decode(*out));
 }
 
-TEST_CASE("CBOR keeps the same, and what JSON cannot")
+TEST_CASE("CBOR keeps the same values, and some that JSON cannot hold")
 {
     using numbers = std::map<std::string, std::vector<double>>;
     const auto codec = make<numbers>({.format = state_format::cbor});
@@ -152,7 +152,7 @@ TEST_CASE("CBOR keeps the same, and what JSON cannot")
           "state: not written: /raw is not UTF-8: store it as base64, or as a list of numbers");
 }
 
-TEST_CASE("what is not known comes back as it was, and what was taken out stays out")
+TEST_CASE("unknown fields are kept, and removed elements stay removed")
 {
     const auto codec = make<nested>();
     const std::string stored = sealed(
@@ -187,7 +187,7 @@ TEST_CASE("what is not known comes back as it was, and what was taken out stays 
     CHECK(body_of(any, j).find("tax") == std::string::npos);
 }
 
-TEST_CASE("a later minor version is read and kept, a later major one is left alone")
+TEST_CASE("a later minor version is read and kept, a later major version is refused as newer")
 {
     const auto codec = make<order>({.version = {1, 3}});
     auto s = codec.decode(sealed(R"({"lines":1,"receipt":"","new":1})", {1, 9}));
@@ -215,7 +215,7 @@ TEST_CASE("a later minor version is read and kept, a later major one is left alo
           "found \"eaten\": update this program first, and leave the state alone");
 }
 
-TEST_CASE("an older major version is upgraded, or is corrupt and says why")
+TEST_CASE("an older major version is upgraded, or is corrupt with a reason")
 {
     const auto up = [](json& value, schema_version from) {
         if (value.contains("throw")) throw std::runtime_error("no way");
@@ -250,7 +250,7 @@ TEST_CASE("an older major version is upgraded, or is corrupt and says why")
     CHECK(body_of(codec, s).starts_with(R"({"throw":1,"waybill":)"));
 }
 
-TEST_CASE("what is no state says what is wrong, and where")
+TEST_CASE("an invalid state is refused with its path")
 {
     CHECK(refused<order>("") == "its body cannot be parsed: something else at byte 1");
     CHECK(refused<order>("{\"lines\":3,}") ==
@@ -299,7 +299,7 @@ TEST_CASE("what is no state says what is wrong, and where")
           state_read::corrupt);
 }
 
-TEST_CASE("a value that cannot be stored is refused, and where")
+TEST_CASE("a value that cannot be stored is refused with its path")
 {
     const auto codec = make<json>();
     auto s = codec.decode(std::nullopt);
@@ -327,7 +327,7 @@ TEST_CASE("a value that cannot be stored is refused, and where")
           "state: not written: its to_json threw: an exception that is not a std::exception");
 }
 
-TEST_CASE("a session can be written as failed, whatever its value has become")
+TEST_CASE("a session can be written as failed with any value")
 {
     const auto codec = make<json>();
     const std::string before = sealed(R"({"kept":1,"waybill":{"done":1,"odd":2}})");
@@ -352,7 +352,7 @@ TEST_CASE("a session can be written as failed, whatever its value has become")
     CHECK(make<shy>().decode(*make<shy>().encode(s)).progress == s.progress);
 }
 
-TEST_CASE("a redriven session begins with the state that came, and no progress")
+TEST_CASE("a redriven session begins with the state it was redriven with, without progress")
 {
     for (const bool envelope : {true, false}) {
         const auto codec = make<order>({.envelope = envelope});
@@ -422,7 +422,7 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
     CHECK(!plain.decode(*plain.encode(begun)).progress.failed);
 }
 
-TEST_CASE("a session that has failed is that, even if its value makes no sense any more")
+TEST_CASE("a failed session is read as failed, even if its value is invalid")
 {
     const auto codec = make<strict>();
     const std::string stored =
@@ -439,7 +439,7 @@ TEST_CASE("a session that has failed is that, even if its value makes no sense a
     CHECK(codec.decode(R"({"IsFailedSession":true})").progress.failed.has_value());
 }
 
-TEST_CASE("plain JSON for other programs")
+TEST_CASE("plain JSON without an envelope, for other programs")
 {
     const auto codec = make<order>({.envelope = false});
     auto s = codec.decode("\xEF\xBB\xBF {\"lines\": 3, \"theirs\": [1]}\r\n");
@@ -461,7 +461,7 @@ TEST_CASE("plain JSON for other programs")
     CHECK(body_of(own, m).starts_with(R"({"IsFailedSession":true,"waybill":)"));
 }
 
-TEST_CASE("the mark with one bit turned is no field of the user's")
+TEST_CASE("the failure mark with one flipped bit is corrupt, not a user field")
 {
     const auto codec = make<order>({.envelope = false});
     const auto bad = [&](std::string_view bytes) {
@@ -495,7 +495,7 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
     CHECK(codec.decode(sealed(R"({"HsFailedSession":true})")).outcome == state_read::ok);
 }
 
-TEST_CASE("options that cannot be kept are refused")
+TEST_CASE("invalid options are refused")
 {
     const auto bad = [](const state_codec_options& o) {
         const auto c = state_codec<order>::make(o);

@@ -110,7 +110,7 @@ json unchanged(std::string_view stored)
     return after<T>(stored, [](T&) {});
 }
 
-TEST_CASE("session arrays: an element that is not changed keeps what is not known of it")
+TEST_CASE("session arrays: an unchanged element keeps its unknown fields")
 {
     const std::string_view stored = R"({"n":1,"lines":[{"what":"tea","price":2,"vat":7}],"x":5})";
     CHECK(unchanged<order>(stored) ==
@@ -148,7 +148,8 @@ std::string five_after(void (*change)(std::vector<line>&))
     return lines_of(after<order>(five(), [&](order& o) { change(o.lines); }));
 }
 
-TEST_CASE("session arrays: append, insert, erase and change, and nothing goes to another one")
+TEST_CASE("session arrays: append, insert, erase and change never move unknown fields to another "
+          "element")
 {
     using lines = std::vector<line>;
     const line x{"x", 0, {}};
@@ -177,7 +178,7 @@ TEST_CASE("session arrays: append, insert, erase and change, and nothing goes to
                                 [](order& o) { o.lines.pop_back(); })) == "a2");
 }
 
-TEST_CASE("session arrays: arrays in arrays, in objects, in maps, in any depth")
+TEST_CASE("session arrays: nested in arrays, objects and maps, at any depth")
 {
     const std::string_view stored =
         R"({"rooms":{"hall":{"n":1,"lines":[{"what":"a","price":1,"sizes":[1],"v":[{"w":1}]}],)"
@@ -202,7 +203,7 @@ TEST_CASE("session arrays: arrays in arrays, in objects, in maps, in any depth")
     CHECK(out == expected);
 }
 
-TEST_CASE("session arrays: a type with an order of its own, or a number, keeps nothing in them")
+TEST_CASE("session arrays: types that reorder their elements lose unknown fields")
 {
     CHECK(unchanged<sorted>(R"({"lines":[{"what":"b","v":1},{"what":"a","v":2}],"x":1})") ==
           json::parse(R"({"lines":[{"what":"a","price":0,"sizes":[]},)"
@@ -228,7 +229,8 @@ TEST_CASE("session arrays: a type with an order of its own, or a number, keeps n
           json::parse(R"({"all":[{"shapes":[{"square":2},{"circle":1}]}]})"));
 }
 
-TEST_CASE("session arrays: an element that reading changes keeps nothing, and the others do")
+TEST_CASE("session arrays: an element changed by reading loses its unknown fields, others keep "
+          "them")
 {
     CHECK(unchanged<std::map<std::string, std::vector<loud>>>(
               R"({"all":[{"what":"A","v":1},{"what":"b","v":2},{"what":"C","v":3}]})") ==
@@ -274,7 +276,7 @@ char letter_of(json element, json& others)
     return what.at(0);
 }
 
-TEST_CASE("session arrays: of all short ones, each to each, none gets what is not its own")
+TEST_CASE("session arrays: for all pairs of short arrays, no element gets fields of another")
 {
     const std::vector<std::string> all = words(4);
     std::size_t kept = 0;
@@ -312,7 +314,7 @@ TEST_CASE("session arrays: of all short ones, each to each, none gets what is no
     CHECK(kept > 9'000);
 }
 
-TEST_CASE("session arrays: names and texts of any length are compared to the last byte")
+TEST_CASE("session arrays: names of any length are compared to the last byte")
 {
     for (std::size_t size = 0; size != 40; ++size) {
         const std::string one(size, 'n');
@@ -330,7 +332,7 @@ TEST_CASE("session arrays: names and texts of any length are compared to the las
     }
 }
 
-TEST_CASE("session arrays: what is lacking is seen before it is laid under")
+TEST_CASE("session arrays: lacks() reports whether a field is missing")
 {
     const auto lacks = [](std::string_view now, std::string_view then) {
         return detail::lacks(json::parse(now), json::parse(then));

@@ -73,7 +73,7 @@ void check_cut(std::string_view said, std::string_view kept, std::size_t room)
 
 }  // namespace
 
-TEST_CASE("every size around the budget, in every form")
+TEST_CASE("sizes around the budget, for each format")
 {
     std::size_t accepted = 0;
     std::size_t refused = 0;
@@ -117,7 +117,7 @@ TEST_CASE("every size around the budget, in every form")
     CHECK(refused > 300);
 }
 
-TEST_CASE("a failure is written at every size, with as much of its reason as there is room for")
+TEST_CASE("a failure is written at every size, with as much of its reason as fits")
 {
     std::string odd;  // characters of every length, and some that are escaped
     while (odd.size() < 1'200) odd += "a\xC3\xA9\n\xE2\x82\xAC\x01\xF0\x9F\x98\x80\"";
@@ -160,7 +160,7 @@ TEST_CASE("a failure is written at every size, with as much of its reason as the
     CHECK(kept > (tests_support::brief ? 100 : 1'000));
 }
 
-TEST_CASE("a reason that is no UTF-8, or nothing but what is escaped, is made to fit too")
+TEST_CASE("a reason of invalid UTF-8 or of escaped characters is cut to fit")
 {
     const codec c = make("json", small);
     for (const char byte : {'\xFF', '\xC3', '\xE2', '\x01', '\n', '"', '\\', '\0', '\x7F'}) {
@@ -177,7 +177,7 @@ TEST_CASE("a reason that is no UTF-8, or nothing but what is escaped, is made to
     }
 }
 
-TEST_CASE("the progress at its longest is what is kept for it")
+TEST_CASE("the longest progress fits into its reserve")
 {
     for (const std::string_view form : {"json", "cbor", "bare"}) {
         const codec c = *codec::make({.version = {65'535, 65'535},
@@ -197,7 +197,7 @@ TEST_CASE("the progress at its longest is what is kept for it")
     }
 }
 
-TEST_CASE("what is not known counts as the user's, and a failed state may fill the budget")
+TEST_CASE("unknown fields count as user data, and a failed state may fill the budget")
 {
     const codec c = make("json", small);
     const auto with = [&](std::size_t bytes, bool failed) {

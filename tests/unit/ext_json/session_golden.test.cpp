@@ -46,7 +46,7 @@ std::size_t each_file(F f)
     return files;
 }
 
-TEST_CASE("files of version 1 are the states that were stored, and are written the same")
+TEST_CASE("stored states of version 1 are read, and written the same")
 {
     const std::size_t files = each_file([](std::string_view form, std::string_view bytes,
                                            const state& s) {
@@ -82,7 +82,8 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
     CHECK(files == 36);
 }
 
-TEST_CASE("files of an older version of the type are upgraded, and written as the version of now")
+TEST_CASE("stored states of an older schema version are upgraded, and written with the current "
+          "version")
 {
     std::size_t files = 0;
     for (const std::string_view form : forms) {
@@ -122,7 +123,7 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
     CHECK(files == 9);
 }
 
-TEST_CASE("every beginning of a file is corrupt, down to no bytes at all")
+TEST_CASE("every truncation of a state is corrupt")
 {
     std::size_t cuts = 0;
     each_file([&](std::string_view form, std::string_view bytes, const state&) {
@@ -136,7 +137,7 @@ TEST_CASE("every beginning of a file is corrupt, down to no bytes at all")
     CHECK(cuts > 6'000);
 }
 
-TEST_CASE("a bit that is turned is corrupt, and never newer, absent or another state")
+TEST_CASE("a flipped bit is corrupt, and never newer, absent or another state")
 {
     std::size_t bits = 0;
     each_file([&](std::string_view form, std::string_view bytes, const state&) {
@@ -155,7 +156,7 @@ TEST_CASE("a bit that is turned is corrupt, and never newer, absent or another s
     CHECK(bits > 35'000);
 }
 
-TEST_CASE("without an envelope a session that has failed stays so, whatever bit is turned")
+TEST_CASE("without an envelope, a failed session is read as failed or refused for any flipped bit")
 {
     const auto codec = codec_for("bare");
     std::size_t read = 0;
@@ -176,7 +177,8 @@ TEST_CASE("without an envelope a session that has failed stays so, whatever bit 
     CHECK(read > 1'000);
 }
 
-TEST_CASE("what failed before waybill is never taken for a session that goes on, whatever bit is turned")
+TEST_CASE("a failed state from before waybill is never read as a running session after a flipped "
+          "bit")
 {
     std::size_t said = 0;
     for (const std::string_view form : {"bare", "json"}) {
@@ -199,7 +201,7 @@ TEST_CASE("what failed before waybill is never taken for a session that goes on,
     CHECK(said > 4 * 15 * 5);  // of each letter of the mark nearly every bit
 }
 
-TEST_CASE("what was there before waybill: a plain object with its mark")
+TEST_CASE("a plain object from before waybill, with its failure mark")
 {
     const auto codec = codec_for("bare");
     state s = codec.decode(stored("legacy", "bare"));

@@ -64,7 +64,7 @@ void reads_as_whole(const std::string& body)
     CHECK(one.read.unreadable == all.read.unreadable);
 }
 
-TEST_CASE("session member: what is written here is cut")
+TEST_CASE("session member: a member as it is written is cut off without parsing the body")
 {
     for (const std::string_view body : {
              R"({"lines":3,"receipt":"r17","waybill":{"done":2,"total":5}})",
@@ -92,7 +92,7 @@ TEST_CASE("session member: what is written here is cut")
     CHECK(codec.decode(bytes).value == s.value);
 }
 
-TEST_CASE("session member: what only looks like it is read as a whole")
+TEST_CASE("session member: an invalid or different member is parsed with the body")
 {
     for (const std::string_view body : {
              R"({,"waybill":{"done":1}})",
@@ -152,7 +152,7 @@ TEST_CASE("session member: what only looks like it is read as a whole")
     }
 }
 
-TEST_CASE("session member: a large one is read as a whole, too")
+TEST_CASE("session member: a body above 1,024 bytes is parsed as a whole")
 {
     for (const std::size_t room : {900U, 950U, 980U, 990U, 1'000U, 5'000U}) {
         std::string body = R"({"receipt":")" + std::string(room, 'r');
@@ -162,7 +162,7 @@ TEST_CASE("session member: a large one is read as a whole, too")
     }
 }
 
-TEST_CASE("session member: bodies put together of pieces, and bodies with a change")
+TEST_CASE("session member: random bodies give the same result as a whole parse")
 {
     const std::vector<std::string_view> pieces{
         "{", "}", "}}", ",", "\"", "\\", "[", "]", ":", " ", "0", "1", "17", "\"a\":", "\"lines\":3",

@@ -82,7 +82,7 @@ static_assert(detail::nested_string_at("\x7B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F
 static_assert(detail::nested_string_at("\x1C\x7F\x7F"sv) == 0);  // this is no head at all
 static_assert(detail::nested_string_at("\x7B\xFF"sv) == 0);
 
-TEST_CASE("texts of CBOR in texts are refused, however many they are")
+TEST_CASE("nested CBOR strings of indefinite length are refused, for any number of them")
 {
     const auto codec = make<item>();
     for (const std::string_view piece : {"\x7F", "\x5F", "\x7F\x60", "\x5F\x41\xFF", "\x7F\x5F"}) {
@@ -102,7 +102,7 @@ TEST_CASE("texts of CBOR in texts are refused, however many they are")
     CHECK(s.value.id == 127);
 }
 
-TEST_CASE("nothing may stand behind a NUL")
+TEST_CASE("bytes after a NUL are refused")
 {
     const auto codec = make<item>();
     for (const std::string_view body : {"{\"id\":3}\0,\"IsFailedSession\":true}"sv,
@@ -115,7 +115,7 @@ TEST_CASE("nothing may stand behind a NUL")
     CHECK(codec.decode(R"({"a":"\u0000"})").outcome == state_read::ok);
 }
 
-TEST_CASE("an upgrade whose outcome cannot be read is not half done")
+TEST_CASE("an upgrade with an unreadable result leaves the stored value unchanged")
 {
     const auto up = [](json& j, schema_version) { j["cents"] = j.value("cents", 0) * 100; };
     const auto codec = make<bill>({.version = {2, 0}, .upgrade = up});
@@ -137,7 +137,7 @@ TEST_CASE("an upgrade whose outcome cannot be read is not half done")
     CHECK(codec.encode(s).error().problem == state_unwritten::problem_type::not_read);
 }
 
-TEST_CASE("an upgrade has to leave what can be written")
+TEST_CASE("an upgrade whose result cannot be written has failed")
 {
     const std::map<std::string, state_upgrade> upgrades = {
         {"its JSON has to be an object, and is null", [](json& j, schema_version) { j = nullptr; }},
@@ -169,7 +169,7 @@ TEST_CASE("an upgrade has to leave what can be written")
     }
 }
 
-TEST_CASE("what is accepted can be written as failed, where it has failed already, too")
+TEST_CASE("an accepted failed state can be written as failed again")
 {
     std::size_t kept = 0;
     std::size_t left_out = 0;
@@ -210,7 +210,7 @@ TEST_CASE("what is accepted can be written as failed, where it has failed alread
     CHECK(left_out > 200);
 }
 
-TEST_CASE("a failed state of CBOR that JSON has no way to write is written without its value")
+TEST_CASE("a failed CBOR state that JSON cannot hold is written without its value")
 {
     json j = json::parse("{" + std::string(failure));
     for (const json& odd : {json(NAN), json::binary({1, 2})}) {
@@ -231,7 +231,7 @@ TEST_CASE("a failed state of CBOR that JSON has no way to write is written witho
     CHECK(make<item>().encode(s).has_value());
 }
 
-TEST_CASE("what is read has room for what it becomes: the line of an envelope, the other format")
+TEST_CASE("an accepted state fits with an envelope added, and in the other format")
 {
     const state_budget b{.bytes = 1'400, .failure_reserve = 512};
     std::size_t accepted = 0;
@@ -264,7 +264,7 @@ TEST_CASE("what is read has room for what it becomes: the line of an envelope, t
     CHECK(refused > 300);
 }
 
-TEST_CASE("a failure whose value cannot be written keeps what was stored last")
+TEST_CASE("a failure whose value cannot be written keeps the last stored value")
 {
     for (const std::string_view form : {"json", "cbor", "bare"}) {
         const auto codec = make<json>(
@@ -290,7 +290,7 @@ TEST_CASE("a failure whose value cannot be written keeps what was stored last")
     }
 }
 
-TEST_CASE("what belonged to a failure goes with it")
+TEST_CASE("fields of a failure are removed with it")
 {
     const auto codec = make<item>();
     auto s = codec.decode(sealed(R"({"id":1,"waybill":{"done":2,"failed":{"reason":"gap",)"
@@ -303,7 +303,7 @@ TEST_CASE("what belonged to a failure goes with it")
     CHECK(out.find(R"("speed":7)") != std::string::npos);
 }
 
-TEST_CASE("what would be corrupt when it is read is not written")
+TEST_CASE("a value that would be corrupt when read is not written")
 {
     const auto codec = make<json>({.format = state_format::cbor});
     auto s = codec.decode(std::nullopt);
@@ -324,7 +324,7 @@ TEST_CASE("what would be corrupt when it is read is not written")
     CHECK(make<marked>().decode(*make<marked>().encode(m)).value.IsFailedSession.empty());
 }
 
-TEST_CASE("what is said is one line of UTF-8, whatever names there are and whatever is thrown")
+TEST_CASE("descriptions are one line of UTF-8, for any name and any exception")
 {
     const auto line = [](std::string_view said) {
         CHECK_MESSAGE(is_utf8(said), said);

@@ -122,7 +122,7 @@ json after(const json& user, F change)
     return written;
 }
 
-TEST_CASE("session unknown: every field that is not known is kept, at each level")
+TEST_CASE("session unknown: every unknown field is kept, at each level")
 {
     const json line_7 = {{"n", 7}, {"sizes", {1, 2}}, {"?", {{"a", {1, nullptr}}}}};
     const json stored = {{"first", line_7},
@@ -154,7 +154,8 @@ TEST_CASE("session unknown: every field that is not known is kept, at each level
     CHECK(after<order>(stored, [](order& o) { o = {}; }) == expected);
 }
 
-TEST_CASE("session unknown: a known field that is left out stays out, and one of the value wins")
+TEST_CASE("session unknown: an omitted known field stays out, and a field of the value takes "
+          "precedence")
 {
     const json stored = {{"n", 1}, {"note", "a"}, {"extra", 5}, {"?", 1}};
     CHECK(after<odd>(stored, [](odd&) {}) == stored);
@@ -167,7 +168,7 @@ TEST_CASE("session unknown: a known field that is left out stays out, and one of
           json({{"n", 1}}));
 }
 
-TEST_CASE("session unknown: only the fields and the elements of their arrays are kept")
+TEST_CASE("session unknown: only unknown fields and the elements of their arrays are stored")
 {
     const json stored = {{"first", {{"n", 1}, {"sizes", {1, 2, 3}}}},
                          {"by_name", {{"x", {{"n", 1}, {"?", 2}}}, {"y", {{"n", 3}}}}},
@@ -201,7 +202,7 @@ TEST_CASE("session unknown: an exception of to_json while a later version is rea
     CHECK(codec.decode(*codec.encode(s)).read.user == json({{"n", 13}, {"?", 1}}));
 }
 
-TEST_CASE("session unknown: a limit holds with the fields, however they were found")
+TEST_CASE("session unknown: the size limit includes unknown fields")
 {
     const std::string body = R"({"n":1,"?":")" + std::string(600, 'x') + "\"}";
     for (const schema_version v : {own, later}) {
@@ -217,7 +218,7 @@ TEST_CASE("session unknown: a limit holds with the fields, however they were fou
     }
 }
 
-TEST_CASE("session unknown: a redriven session keeps the fields, and not the mark of its failure")
+TEST_CASE("session unknown: a redriven session keeps unknown fields, but not the failure mark")
 {
     const auto codec = make<odd>({.envelope = false});
     for (const std::string_view version : {"1.0", "1.7"}) {

@@ -59,7 +59,7 @@ pipeline_dead_letter a_letter()
 
 }  // namespace
 
-TEST_CASE("policies are read as they are written, and may leave anything out")
+TEST_CASE("policies are read back, and missing fields have their defaults")
 {
     there_and_back(pipeline_policy{});
     there_and_back(pipeline_policy{.mode = pipeline_policy::pipeline_mode::independent,
@@ -85,7 +85,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
           json_error::code::unknown_field);
 }
 
-TEST_CASE("step properties and dead letters")
+TEST_CASE("step properties and dead letters are read back")
 {
     there_and_back(step_properties{"order-17", 2, 1, 5, false});
     there_and_back(step_properties::origin{"order-17", 12, 1, 4});
@@ -105,7 +105,7 @@ TEST_CASE("step properties and dead letters")
     CHECK(parse_json<step_properties>(R"({"session":"s","step":1})")->total == 0);
 }
 
-TEST_CASE("what was found, and what is to be done")
+TEST_CASE("outcomes, reports and actions of sessions are written")
 {
     CHECK(json(dead_letter_reason::ended_process) == "ended_process");
     CHECK(json(state_read::too_large) == "too_large");
@@ -143,7 +143,7 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(dead_letter_import::action{complete{}})["act"] == "complete");
 }
 
-TEST_CASE("the member of a state is what its progress is as JSON")
+TEST_CASE("the progress member of a state equals the JSON of its progress")
 {
     session_progress p{.done = 2, .total = 5, .dead_lettered = 1, .tries = 3, .begun = noon};
     p.changed = noon + duration::seconds(9);

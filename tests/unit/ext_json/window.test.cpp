@@ -72,7 +72,7 @@ TEST_CASE("a window is written as its samples")
           R"({"offset":3,"problem":"newer"})");
 }
 
-TEST_CASE("what is written is read back")
+TEST_CASE("written windows are read back")
 {
     comes_back(plain<std::int64_t>({.span = 10min}));
     plain<std::int64_t> ints({.span = 10min, .max_points = 8});
@@ -104,7 +104,7 @@ TEST_CASE("what is written is read back")
     comes_back(floats);
 }
 
-TEST_CASE("options are the reader's")
+TEST_CASE("options are given by the reader")
 {
     plain<std::int64_t> w;
     for (int n = 0; n != 20; ++n) w.insert(noon + duration::seconds(60 * n), n);
@@ -121,7 +121,7 @@ TEST_CASE("options are the reader's")
     CHECK(*all == w);
 }
 
-TEST_CASE("what is wrong is told with its place")
+TEST_CASE("an invalid window is refused with its path")
 {
     using W = plain<std::int8_t>;
     using Q = weighing<std::int64_t>;
@@ -181,7 +181,7 @@ TEST_CASE("what is wrong is told with its place")
     }
 }
 
-TEST_CASE("options that no window can be kept with are refused by their names")
+TEST_CASE("invalid window options are refused by name")
 {
     using W = plain<std::int64_t>;
     const auto refused = [](const window_options& o) {
@@ -201,7 +201,7 @@ TEST_CASE("options that no window can be kept with are refused by their names")
           R"-("problem":"bad_options"})-");
 }
 
-TEST_CASE("what cannot be read leaves what there is")
+TEST_CASE("after an error the window is unchanged")
 {
     plain<std::int64_t> w;
     w.insert(noon, 7);

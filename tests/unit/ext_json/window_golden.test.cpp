@@ -16,7 +16,7 @@ namespace json_window_golden_test {
 
 using namespace waybill;
 
-TEST_CASE("JSON of version 1 is the samples that were stored, and is written the same")
+TEST_CASE("stored samples of version 1 are read, and written the same")
 {
     std::size_t read = 0;
     golden_windows::each([&](std::string_view name, const auto& w) {

@@ -111,7 +111,7 @@ TEST_CASE("actions")
     CHECK(written(batch_machine::check_commit{}) == R"({"act":"read_back"})");
 }
 
-TEST_CASE("batches by their numbers, whatever is in them")
+TEST_CASE("batches are written by their numbers, without their items")
 {
     struct item {
         std::uint64_t bytes = 0;
@@ -150,7 +150,7 @@ TEST_CASE("batches by their numbers, whatever is in them")
     CHECK_FALSE(json(keyed_batch<item, item>{}).contains("key"));
 }
 
-TEST_CASE("what services take and answer")
+TEST_CASE("limits, error codes and refusals of services")
 {
     const json nats = wire::nats_default();
     CHECK(nats["name"] == "nats_default");
@@ -182,7 +182,7 @@ static_assert(gets<json, int>);
 static_assert(!gets<json, backoff::jitter>);
 static_assert(!gets<nlohmann::ordered_json, backoff::jitter>);
 
-TEST_CASE("enums by name, and every name is found again")
+TEST_CASE("enums are written by name, and names are read back")
 {
     CHECK(written(batch_close_reason::deadline) == R"("deadline")");
     CHECK(written(add_result::full) == R"("full")");
@@ -207,7 +207,7 @@ TEST_CASE("enums by name, and every name is found again")
     CHECK(detail::names<send_policy::when_unknown>() == "repeat or hand_back");
 }
 
-TEST_CASE("text that is not UTF-8 is written all the same")
+TEST_CASE("text that is not UTF-8 is written as base64")
 {
     const std::string wild("\xff\x00\x80", 3);
     dead_letter d{.key = {wild, "b", "c"}, .at = {1, wild}, .reason = wild, .body = wild};
@@ -220,7 +220,7 @@ TEST_CASE("text that is not UTF-8 is written all the same")
     CHECK(read_json<dead_letter>(j) == result<dead_letter, json_error>(d));
 }
 
-TEST_CASE("is_utf8 allows exactly what the JSON library writes")
+TEST_CASE("is_utf8 accepts exactly the text that the JSON library writes")
 {
     const auto writable = [](const std::string& s) {
         try {
@@ -258,7 +258,7 @@ TEST_CASE("is_utf8 allows exactly what the JSON library writes")
     CHECK(valid > 200);
 }
 
-TEST_CASE("base64 comes back, and what could not come from it is refused")
+TEST_CASE("base64 round-trips, and non-canonical text is refused")
 {
     CHECK(detail::base64("") == "");
     CHECK(detail::base64("f") == "Zg==");
