@@ -187,7 +187,8 @@ int each_moment(jump how, Check check)
     return runs;
 }
 
-TEST_CASE("clock jumps: no partition is read without trust, and all go on with somebody")
+TEST_CASE("clock jumps: no partition is read without a trusted lease, and every partition is "
+          "read again")
 {
     for (const jump how : {jump::still, jump::back, jump::ahead}) {
         const int runs = each_moment(how, [&](pair& p) {
@@ -211,7 +212,7 @@ TEST_CASE("clock jumps: no partition is read without trust, and all go on with s
     }
 }
 
-TEST_CASE("clock jumps: a year ahead, and nothing is trusted until it is renewed")
+TEST_CASE("clock jumps: after a jump of a year, a lease is trusted only after its renewal")
 {
     each_moment(jump::ahead, [](pair& p) {
         std::uint32_t trusted = 0;
@@ -222,7 +223,7 @@ TEST_CASE("clock jumps: a year ahead, and nothing is trusted until it is renewed
     });
 }
 
-TEST_CASE("clock jumps: asked to stop, it ends in a few steps, whatever its clock does")
+TEST_CASE("clock jumps: after a stop request, it ends within 40 steps")
 {
     for (const jump how : {jump::still, jump::back, jump::ahead}) {
         each_moment(how, [how](pair& p) {

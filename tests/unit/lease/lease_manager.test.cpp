@@ -31,7 +31,7 @@ using waybill::testing::memory_leases;
 constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
 steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
 
-TEST_CASE("lease_manager: a group that cannot work is refused")
+TEST_CASE("lease_manager: validate refuses an invalid group")
 {
     CHECK(validate(lease_group{"log", "g", {"0"}, {}})->field == "group.self.name");
     CHECK(validate(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field ==
@@ -102,7 +102,7 @@ using owner = owner_of<row_leases>;
 
 const waybill::partition_key zero{"log", "g", "0"};
 
-TEST_CASE("lease_manager: one round to announce itself, then read, renew and take")
+TEST_CASE("lease_manager: one round with a heartbeat only, then list, renew and claim")
 {
     row_leases store;
     owner a(store, "a", 1, 2);
@@ -237,7 +237,7 @@ TEST_CASE("lease_manager: a repeated answer is not taken for that of another cal
     for (const auto& row : table.leases) CHECK(row.owner.none());
 }
 
-TEST_CASE("lease_manager: an answer that comes after its call was given up is late")
+TEST_CASE("lease_manager: a result that arrives after its call has failed is stale")
 {
     row_leases store;
     owner a(store, "a", 1, 2);
@@ -354,7 +354,7 @@ TEST_CASE("lease_manager: an unknown partition is reported like a free one")
     CHECK(held.claim({7}, zero, {"a", 1}, k.seen()).epoch == 0);
 }
 
-TEST_CASE("lease_manager: a lease is trusted from before its renewal was asked for")
+TEST_CASE("lease_manager: the trust in a lease is counted from the request of its renewal")
 {
     row_leases store;
     owner a(store, "a", 1);
@@ -430,7 +430,7 @@ TEST_CASE("lease_manager: a round continues after the row that failed")
     for (std::uint32_t p = 0; p != 3; ++p) CHECK(a.keeper->trusted(p, at(59)));
 }
 
-TEST_CASE("lease_manager: a row that somebody deleted is made again, under a higher epoch")
+TEST_CASE("lease_manager: a deleted row is created again, under a higher epoch")
 {
     row_leases store;
     owner a(store, "a", 1);
@@ -473,9 +473,7 @@ TEST_CASE("lease_manager: an epoch below that of the checkpoint is raised at onc
     CHECK(!a.keeper->exhausted(0));  // it is ours
 }
 
-TEST_CASE(
-    "lease_manager: one who was killed is replaced after an expiry; one of the same incarnation at "
-    "once")
+TEST_CASE("lease_manager: a killed owner is replaced after expiry, by its own incarnation at once")
 {
     row_leases store;
     owner a(store, "a", 1);
@@ -519,8 +517,7 @@ TEST_CASE("lease_manager: free partitions are taken, and departed owners are rem
     CHECK(owners[1].owner.name == "h");
 }
 
-TEST_CASE(
-    "lease_manager: it stops: withdraws, renews what is open, gives back what is closed, ends")
+TEST_CASE("lease_manager: a stop leaves the group, renews open leases and gives back released ones")
 {
     row_leases store;
     owner a(store, "a", 1, 2);
@@ -556,7 +553,7 @@ TEST_CASE(
     CHECK(rows[1].owner.none());
 }
 
-TEST_CASE("lease_manager: what is won while it stops is given back")
+TEST_CASE("lease_manager: a lease won during a stop is given back")
 {
     row_leases store;
     owner a(store, "a", 1);
@@ -592,8 +589,7 @@ bool gives_back_after(const char* lost_call)
     return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
 }
 
-TEST_CASE(
-    "lease_manager: it stops after an answer got lost, reads whose the row is, and gives it back")
+TEST_CASE("lease_manager: a stop after a lost result lists the rows, and gives the lease back")
 {
     CHECK(gives_back_after("claim 0 epoch 1"));      // a renewal
     CHECK(gives_back_after("claim 0 epoch 1 new"));  // it does not know that it has it
@@ -615,7 +611,7 @@ TEST_CASE(
     CHECK(store.list("log", "g")->leases[0].owner.none());
 }
 
-TEST_CASE("lease_manager: it stops after an answer got lost, and the row is somebody else's")
+TEST_CASE("lease_manager: a stop after a lost result leaves the row of another owner")
 {
     row_leases store;
     owner a(store, "a", 1);
@@ -653,7 +649,7 @@ TEST_CASE("lease_manager: it stops in an outage in a bounded number of calls")
     CHECK(calls == 1 + 3 + 3);  // to leave, to read, to release
 }
 
-TEST_CASE("lease_manager: options that check refuses make no call without end")
+TEST_CASE("lease_manager: with invalid options the number of calls is bounded")
 {
     row_leases store;
     for (const duration none : {duration{}, ms(-5), duration::nanoseconds(1)}) {
@@ -670,8 +666,7 @@ TEST_CASE("lease_manager: options that check refuses make no call without end")
     CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
 }
 
-TEST_CASE(
-    "lease_manager: the previous owner of a partition is dead if its lease has expired, else alive")
+TEST_CASE("lease_manager: the previous owner counts as dead only if its lease has expired")
 {
     const auto ended_of = [](const owner& o) {
         return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).expired_incarnation;
@@ -735,7 +730,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("lease_manager: an owner releases its surplus when another one joins, the last first")
+TEST_CASE("lease_manager: an owner releases its surplus when another joins, the last claimed first")
 {
     row_leases store;
     owner a(store, "a", 1, 4);
@@ -859,7 +854,7 @@ TEST_CASE("lease_manager: a copy goes on by itself")
     CHECK(copy.held() == 0);
 }
 
-TEST_CASE("lease_manager: who stops within a round goes on renewing until all is closed")
+TEST_CASE("lease_manager: after a stop within a round, leases are renewed until all are released")
 {
     row_leases store;
     owner a(store, "a", 1);

@@ -69,7 +69,8 @@ lease_observer observer(std::uint32_t partitions = 2)
     return {"log", "group", names, options};
 }
 
-TEST_CASE("lease_observer: a lease expires when its version has not changed for expiry, to the nanosecond")
+TEST_CASE("lease_observer: a lease expires if its version is unchanged for the expiry time, to "
+          "the ns")
 {
     lease_observer o = observer();
     const lease_table t{{row("0", a, 1, 7)}, {}};
@@ -86,7 +87,7 @@ TEST_CASE("lease_observer: a lease expires when its version has not changed for 
     CHECK(!o.row_of(1));
 }
 
-TEST_CASE("lease_observer: whoever begins to look, or could not look, lets others renew first")
+TEST_CASE("lease_observer: after an outage of the observer, other owners have time to renew")
 {
     lease_observer o = observer();
     const lease_table t{{row("0", a, 1, 7)}, {}};

@@ -188,7 +188,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("machines memory: processors share and give back, wherever memory ends once")
+TEST_CASE("machines memory: processors share and release partitions, whichever allocation fails")
 {
     std::uint64_t runs = 0;
     constexpr std::uint64_t stride = tests_support::brief ? 7 : 1;
@@ -301,7 +301,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("machines memory: settle_batches is as before, and all is settled and reported once")
+TEST_CASE("machines memory: settle_batches settles and reports each item once")
 {
     std::uint64_t runs = 0;
     for (std::uint64_t after = 0;; ++after, ++runs) {

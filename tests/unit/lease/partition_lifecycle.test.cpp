@@ -130,7 +130,7 @@ partition_lifecycle processing()
     return p;
 }
 
-TEST_CASE("partition_lifecycle: what fails is tried again after a pause that grows")
+TEST_CASE("partition_lifecycle: a failed step is retried after a growing pause")
 {
     partition_lifecycle p(0);
     (void)p.on(assigned{5}, at(0));
@@ -155,7 +155,7 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
     CHECK(told(p, 10'000) == "open 5");
 }
 
-TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is woken")
+TEST_CASE("partition_lifecycle: a drained partition is polled, or processed after woken")
 {
     partition_lifecycle p = processing();
     (void)p.on(processed{0, 5, partition_lifecycle::batch_result::drained}, at(10));
@@ -164,7 +164,7 @@ TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is w
     CHECK(told(p, 20) == "process 5");
 }
 
-TEST_CASE("partition_lifecycle: once lost, nothing follows but close")
+TEST_CASE("partition_lifecycle: after partition_lost, the only action is a close as lost")
 {
     for (int steps = 0; steps != 6; ++steps) {
         partition_lifecycle p(0);
@@ -186,7 +186,7 @@ TEST_CASE("partition_lifecycle: once lost, nothing follows but close")
     }
 }
 
-TEST_CASE("partition_lifecycle: a new epoch drops what was done under the old one first")
+TEST_CASE("partition_lifecycle: a new epoch first closes the old one as lost")
 {
     partition_lifecycle p = processing();
     CHECK(p.on(assigned{5}, at(0)) == event_result::stale);
@@ -209,7 +209,7 @@ TEST_CASE("partition_lifecycle: a new epoch drops what was done under the old on
     CHECK(told(p) == "idle");
 }
 
-TEST_CASE("partition_lifecycle: what is revoked while the epoch before is dropped is never opened")
+TEST_CASE("partition_lifecycle: an epoch revoked while the previous one is closed is never opened")
 {
     partition_lifecycle p = processing();
     (void)p.on(assigned{8}, at(0));
@@ -249,7 +249,7 @@ TEST_CASE(
     CHECK(told(p, 901'000) == "save 5");
 }
 
-TEST_CASE("partition_lifecycle: what never was processed is not saved")
+TEST_CASE("partition_lifecycle: a partition without a processed batch is not saved")
 {
     partition_lifecycle p = processing();
     (void)p.on(revoked{}, at(0));
@@ -257,7 +257,8 @@ TEST_CASE("partition_lifecycle: what never was processed is not saved")
     CHECK(told(p) == "relinquish 5");
 }
 
-TEST_CASE("partition_lifecycle: a save that fails is tried a few times, and then it ends")
+TEST_CASE("partition_lifecycle: a failed save is retried up to save_tries, then the lease is "
+          "released")
 {
     partition_lifecycle p = processing();
     (void)p.on(processed{0, 5}, at(0));

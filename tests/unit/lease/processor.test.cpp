@@ -134,7 +134,7 @@ TEST_CASE("processor: takes, opens and processes, and gives back what it has")
     for (const auto& row : table.leases) CHECK(row.owner.none());
 }
 
-TEST_CASE("processor: an assignment is made of what is opened and what is stored")
+TEST_CASE("processor: an assignment is made of the opened partition and its stored checkpoint")
 {
     memory_leases store;
     process a(store, "a", 2);
@@ -148,7 +148,7 @@ TEST_CASE("processor: an assignment is made of what is opened and what is stored
           waybill::assignment{key, waybill::position{9, "x"}, 3, 1, {}});
 }
 
-TEST_CASE("processor: a partition that always has events starves no other, and no lease")
+TEST_CASE("processor: a partition that always has events blocks no other partition, and no renewal")
 {
     memory_leases store;
     process a(store, "a", 3);
@@ -233,7 +233,7 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
     }
 }
 
-TEST_CASE("processor: who is told that he lost what he has opens it again")
+TEST_CASE("processor: after a batch that reports `lost`, the partition is opened again")
 {
     memory_leases store;
     process a(store, "a", 1);
@@ -264,8 +264,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "processor: a checkpoint of the last epoch is not opened, and that is said until it is lower")
+TEST_CASE("processor: with a checkpoint of the last epoch, a partition is not opened, and "
+          "reports an error")
 {
     memory_leases store;
     process a(store, "a", 2);
@@ -293,7 +293,7 @@ TEST_CASE(
     CHECK(b.work.last_error(0) == waybill::detail::epochs_used_up());
 }
 
-TEST_CASE("processor: of a partition that is not there it has an idle one")
+TEST_CASE("processor: a partition index out of range is idle")
 {
     memory_leases store;
     process a(store, "a", 1);
@@ -307,7 +307,7 @@ TEST_CASE("processor: of a partition that is not there it has an idle one")
     CHECK(a.work.on(waybill::partition_lifecycle::woken{99}, at(5)) == event_result::invalid);
 }
 
-TEST_CASE("processor: one joins; the other one closes, saves and releases what is above its share")
+TEST_CASE("processor: when another owner joins, the surplus is closed, saved and released")
 {
     memory_leases store;
     process a(store, "a", 4);
@@ -327,7 +327,7 @@ TEST_CASE("processor: one joins; the other one closes, saves and releases what i
     CHECK(of_b == "open 2/3 open 3/3 process 2/3 process 3/3 ");
 }
 
-TEST_CASE("processor: a partition to release whose save is refused is given back all the same")
+TEST_CASE("processor: a partition is released even if its save is refused")
 {
     memory_leases store;
     process a(store, "a", 4);
@@ -363,7 +363,7 @@ TEST_CASE("processor: a partition to release is not opened under a raised epoch"
     CHECK(a.work.part(1).is_idle());
 }
 
-TEST_CASE("processor: asks nothing of a partition that is not there")
+TEST_CASE("processor: events of a partition out of range are invalid")
 {
     memory_leases store;
     process a(store, "a", 1);
@@ -378,7 +378,7 @@ TEST_CASE("processor: asks nothing of a partition that is not there")
     CHECK(validate(none)->field == "lifecycle.save_tries");
 }
 
-TEST_CASE("fenced_store: who does not hold the lease under this epoch advances nothing")
+TEST_CASE("fenced_store: only the holder of the lease under this epoch advances the checkpoint")
 {
     using store_type = waybill::testing::memory_store<std::string>;
     store_type checkpoints;
@@ -398,8 +398,7 @@ TEST_CASE("fenced_store: who does not hold the lease under this epoch advances n
     CHECK(advance(5) == waybill::advance_outcome::stale_epoch);
 }
 
-TEST_CASE(
-    "fenced_store: whoever has given a lease back advances nothing, though nobody has claimed it")
+TEST_CASE("fenced_store: an owner that has given its lease back advances nothing")
 {
     using store_type = waybill::testing::memory_store<std::string>;
     store_type checkpoints;
@@ -433,8 +432,7 @@ TEST_CASE(
 
 // The row of a lease is lost, and the guarded store has later epochs. So each batch loses its
 // ownership although there is no other owner.
-TEST_CASE(
-    "processor: an epoch that the store calls stale is raised, whatever has written a later one")
+TEST_CASE("processor: an epoch that the store reports as stale is raised, for each cause")
 {
     using store = waybill::testing::memory_store<std::string>;
     struct event {
