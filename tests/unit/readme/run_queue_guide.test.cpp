@@ -78,7 +78,7 @@ TEST_CASE("queue guide: a handler with steps, and a report that survives excepti
     CHECK(uploads == 3);
 }
 
-TEST_CASE("queue guide: a queue of your own is tested")
+TEST_CASE("queue guide: the conformance suite for a caller's queue")
 {
     manual_environment env(waybill::steady_time::at(1h), waybill::wall_time::at(24h));
     const auto reasons_of = [](my_queue& q) {

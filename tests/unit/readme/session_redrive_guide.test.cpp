@@ -25,7 +25,7 @@ struct session_queue {
     }
 };
 
-TEST_CASE("session guide: everything that failed at a step comes back")
+TEST_CASE("session guide: all dead letters of a failed step are redriven")
 {
     waybill::testing::memory_pipeline_dead_letters dead_letters;
     for (const std::string session : {"order-17", "order-18"}) {
