@@ -292,7 +292,7 @@ says 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pa
     line c 1-1 10
 } >long
 runs --input long --most 2
-says 'lines left out: 1 longer than 65,536 bytes, 1 behind the first 2'
+says 'lines left out: 1 longer than 65,536 bytes, 1 after the first 2'
 # The text of a job fits into the chart. A very long one is cut.
 mkdir wide
 printf '{%090d}' 0 >wide/receipt.txt
