@@ -49,7 +49,7 @@ inline constexpr waybill::wire::error_code smtp_codes[]{
     {"452", waybill::wire::answer::infrastructure},  // no storage left on the server
     {"500", waybill::wire::answer::infrastructure},  // the server needs another dialogue
     {"501", waybill::wire::answer::permanent},       // an invalid address
-    {"502", waybill::wire::answer::infrastructure},  // the same: a command is not implemented
+    {"502", waybill::wire::answer::infrastructure},  // the same: an unknown command
     {"503", waybill::wire::answer::infrastructure},
     {"530", waybill::wire::answer::infrastructure},  // authentication is required, RFC 4954
     {"550", waybill::wire::answer::permanent},       // no such mailbox, or no permission

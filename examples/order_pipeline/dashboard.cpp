@@ -33,7 +33,7 @@ std::string marks_of(const row& r)
         if (!line.empty()) line += ' ';
         line += std::to_string(n + 1);
         if (m == mark::failed) line += 'x';
-        if (m == mark::behind) line += '-';
+        if (m == mark::after_failure) line += '-';
         if (m == mark::waiting) line += '.';
     }
     if (said > most) line += fmt::format(" and {} more", said - most);
@@ -46,7 +46,7 @@ char sign_of(const row& r, std::size_t begin, std::size_t end)
     char sign = '+';
     for (std::size_t n = begin; n != end; ++n) {
         if (r.marks[n] == mark::failed) return 'x';
-        if (r.marks[n] == mark::behind) sign = '-';
+        if (r.marks[n] == mark::after_failure) sign = '-';
         if (r.marks[n] == mark::waiting && sign == '+') sign = '.';
     }
     return sign;
@@ -71,7 +71,7 @@ void print_sums(const dashboard& b)
     std::uint64_t stopped = 0;
     std::uint64_t letters = 0;
     for (const row& r : b) {
-        const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
+        const std::uint64_t parked = r.count(mark::failed) + r.count(mark::after_failure);
         letters += parked;
         if (r.complete()) ++complete;
         if (r.has_returned()) ++returned;
@@ -122,7 +122,7 @@ std::string legend_of(const dashboard& b)
     add("[] the steps from the first to the last, the worst of a few in each sign; + done",
         [](const row& r) { return is_import(r.job); });
     add("x failed", has(mark::failed));
-    add("- dead-lettered after it", has(mark::behind));
+    add("- dead-lettered after it", has(mark::after_failure));
     add(". has not run", has(mark::waiting));
     return line;
 }
@@ -133,10 +133,10 @@ std::string line_of(const row& r)
 {
     std::string line = fmt::format("{:<11}", r.job);
     if (is_import(r.job)) {
-        const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
-        const std::uint64_t behind_it = r.marks.size() - r.count(mark::waiting);
+        const std::uint64_t parked = r.count(mark::failed) + r.count(mark::after_failure);
+        const std::uint64_t settled = r.marks.size() - r.count(mark::waiting);
         line += strip_of(r) + "   " +
-                describe(waybill::job::progress{behind_it, parked, r.marks.size()});
+                describe(waybill::job::progress{settled, parked, r.marks.size()});
     }
     if (const std::string marks = marks_of(r); !marks.empty()) {
         if (is_import(r.job)) line += "   ";
@@ -185,7 +185,7 @@ dashboard read_dashboard(shop_services& w)
         const std::string& job = l.origin.generation == 0 ? l.properties.session : l.origin.session;
         row* const r = rows.find(job, l.properties.step);
         if (r == nullptr) continue;
-        r->marks[l.properties.step - 1] = l.is_cause() ? mark::failed : mark::behind;
+        r->marks[l.properties.step - 1] = l.is_cause() ? mark::failed : mark::after_failure;
         if (l.is_cause() && r->why.empty()) r->why = l.text;
         if (l.origin.generation != 0) r->session = l.properties.session;
     }

@@ -18,11 +18,11 @@
 namespace order_pipeline {
 
 enum class mark : std::uint8_t {
-    waiting,  ///< Not handled yet.
+    waiting,        ///< Not handled yet.
     done,
-    returned,  ///< Done, after it was dead-lettered.
-    failed,    ///< Dead-lettered after its own failure.
-    behind,    ///< Dead-lettered, as an earlier step failed.
+    returned,       ///< Done, after it was dead-lettered.
+    failed,         ///< Dead-lettered after its own failure.
+    after_failure,  ///< Dead-lettered, as an earlier step failed.
 };
 
 struct row {

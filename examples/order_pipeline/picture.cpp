@@ -32,7 +32,7 @@ const char* colour_of(mark m)
         case mark::done: return svg::green;
         case mark::returned: return svg::blue;
         case mark::failed: return svg::red;
-        case mark::behind: return svg::orange;
+        case mark::after_failure: return svg::orange;
     }
     return svg::grey;
 }
@@ -44,7 +44,7 @@ const char* meaning_of(mark m)
         case mark::done: return "done";
         case mark::returned: return "done after it came back";
         case mark::failed: return "failed";
-        case mark::behind: return "dead-lettered after it";
+        case mark::after_failure: return "dead-lettered after it";
     }
     return "?";
 }
@@ -108,7 +108,8 @@ std::string picture(const dashboard& b)
         lowest = std::max(lowest, line);
     }
     double x = margin;
-    for (const mark m : {mark::done, mark::returned, mark::failed, mark::behind, mark::waiting}) {
+    for (const mark m :
+         {mark::done, mark::returned, mark::failed, mark::after_failure, mark::waiting}) {
         const std::string_view what = meaning_of(m);
         pen.put_rect(x, 78, 11, 11, colour_of(m), 1);
         pen.put_text(x + 17, 88, what, 13, "start", svg::detail::dark);

@@ -284,7 +284,7 @@ TEST_CASE("a failure whose value cannot be written keeps the last stored value")
             json kept = codec.decode(*out).value;
             kept.erase("IsFailedSession");
             CHECK(kept == json{{"paid", "4711"}, {"only", 1}});
-            s.stored("nobody knows what this is");  // the read state is better than nothing
+            s.stored("no known format");  // the read state is better than nothing
             CHECK(codec.encode(s).has_value());
         }
     }
