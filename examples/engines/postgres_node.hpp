@@ -12,9 +12,11 @@
 // 2. Each process ends with the thread that started it (PR_SET_PDEATHSIG, SIGKILL).
 // 3. The process and its children hold a lock on NAME.lock. A free lock proves that all of them
 //    have ended, also after a crash of the supervisor. No process starts without this proof.
+//    Children that still run 5 s after it get SIGKILL.
 // 4. As root, the programs run as the user postgres; PostgreSQL refuses to run as root.
 //
-// Failures are `server_error`. Linux only. An object belongs to one thread.
+// Failures are `server_error`. Linux only. An object belongs to one thread, and a folder to one
+// object at a time; postgres_pair has a lock for that.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_NODE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_POSTGRES_NODE_HPP
@@ -312,6 +314,7 @@ public:
 private:
     static constexpr std::chrono::milliseconds moment{2};
     static constexpr std::chrono::seconds patience_for_children{60};
+    static constexpr std::chrono::seconds patience_for_orphans{5};
     // Exit codes of a child process before exec; PostgreSQL ends with 0 to 3.
     static constexpr int no_folder = 124;
     static constexpr int no_user = 125;
@@ -361,18 +364,70 @@ private:
         unlink(path.c_str());
     }
 
+    /// Waits until no process works in the folder. Its main process has ended or has got SIGKILL
+    /// before. The children should end by themselves, but PostgreSQL has waits that do not notice
+    /// the end of the main process (PGSemaphoreLock), so they get SIGKILL after a while.
     void wait_until_unused() const
     {
         const descriptor lock(open(lock_path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
         if (lock.get() < 0) throw failed("open " + lock_path());
-        const auto deadline = clock::now() + patience_for_children;
+        const auto begun = clock::now();
+        auto look = begun + patience_for_orphans;
         while (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-            if (clock::now() > deadline) {
+            if (clock::now() > begun + patience_for_children) {
+                std::string list;
+                for (const pid_t pid : processes()) {
+                    list += list.empty() ? " (" : ", ";
+                    list += std::to_string(pid) + " " + words_of(pid);
+                }
                 throw server_error("a process of an earlier server still works in " + data_ +
+                                   (list.empty() ? list : list + ")") +
                                    ": wait for its end, or end it");
+            }
+            if (clock::now() > look) {
+                for (const pid_t pid : processes()) kill(pid, SIGKILL);
+                look += patience_for_orphans;
             }
             std::this_thread::sleep_for(moment);
         }
+    }
+
+    /// The processes that hold the lock on NAME.lock. A file that is only open does not count.
+    [[nodiscard]] std::vector<pid_t> processes() const
+    {
+        namespace fs = std::filesystem;
+        std::vector<pid_t> found;
+        struct stat lock {};
+        if (stat(lock_path().c_str(), &lock) != 0) return found;
+        std::error_code e;
+        for (fs::directory_iterator process("/proc", e), end; !e && process != end;
+             process.increment(e)) {
+            const pid_t pid = std::atoi(process->path().filename().c_str());
+            std::error_code gone;  // the process has ended meanwhile
+            for (fs::directory_iterator file(process->path() / "fd", gone);
+                 pid > 0 && pid != getpid() && !gone && file != end; file.increment(gone)) {
+                struct stat each {};
+                if (stat(file->path().c_str(), &each) != 0 || each.st_dev != lock.st_dev ||
+                    each.st_ino != lock.st_ino) {
+                    continue;
+                }
+                const std::string number = file->path().filename();
+                if (read(process->path() / "fdinfo" / number).find("FLOCK") == std::string::npos) {
+                    continue;
+                }
+                found.push_back(pid);
+                break;
+            }
+        }
+        return found;
+    }
+    /// The command of a process, as `ps` shows it.
+    [[nodiscard]] static std::string words_of(pid_t pid)
+    {
+        std::string words = read("/proc/" + std::to_string(pid) + "/cmdline");
+        std::replace(words.begin(), words.end(), '\0', ' ');
+        words.erase(words.find_last_not_of(' ') + 1);
+        return words;
     }
 
     void start(std::vector<std::string> words, std::vector<std::string> environment,

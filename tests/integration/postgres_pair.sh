@@ -21,6 +21,7 @@ fi
 timeout 120 "$work/postgres_pair" failovers "$work/failovers" 20
 timeout 120 "$work/postgres_pair" kills "$work/kills" 5
 timeout 120 "$work/postgres_pair" calls "$work/calls" 0 1
+timeout 120 "$work/postgres_pair" orphans "$work/orphans" 1
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     mkdir "$work/user"
     chown postgres: "$work/user"

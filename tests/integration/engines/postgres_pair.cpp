@@ -9,6 +9,7 @@
 //     postgres_pair calls FOLDER FROM TO       the supervisor is killed at its FROM-th call of
 //                                              fsync in a new folder, then at the next, up to
 //                                              TO; FROM 0: at TO random calls
+//     postgres_pair orphans FOLDER 1           a process of a killed server does not end by itself
 
 #include <algorithm>
 #include <atomic>
@@ -401,6 +402,40 @@ int calls(const std::string& folder, int from, int to)
     return wrong;
 }
 
+/// A stopped process of a server does not notice the death of its supervisor. The next supervisor
+/// ends it.
+int orphans(const std::string& folder)
+{
+    int ends[2];
+    if (pipe(ends) != 0) return expect(false, "there is a pipe");
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        try {
+            engines::postgres_pair pair(folder);
+            wait_until_in_sync(pair);
+            if (write(ends[1], "1", 1) == 1) pause();
+        } catch (const std::exception& e) {
+            std::printf("%s\n", e.what());
+        }
+        std::fflush(stdout);
+        _exit(1);
+    }
+    close(ends[1]);
+    char started = 0;
+    int wrong = expect(read(ends[0], &started, 1) == 1, "the servers have started");
+    close(ends[0]);
+    const pid_t stopped = checkpointer_of(folder, 0);
+    wrong += expect(stopped != 0 && kill(stopped, SIGSTOP) == 0, "a process is stopped");
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    std::this_thread::sleep_for(1s);
+    if (wrong != 0) return wrong;
+    wrong += expect(kill(stopped, 0) == 0, "the stopped process is left");
+    return wrong + open_again(folder, 1, {}, 0);
+}
+
 }  // namespace
 
 int main(int count, char** argv)
@@ -417,6 +452,7 @@ int main(int count, char** argv)
         if (count != 4) return 2;
         const int number = std::atoi(argv[3]);
         if (mode == "failovers") return failovers(argv[2], std::chrono::seconds(number)) ? 1 : 0;
+        if (mode == "orphans") return orphans(argv[2]) ? 1 : 0;
         if (mode == "kills") return kills(argv[2], number) ? 1 : 0;
     } catch (const engines::server_error& e) {
         std::printf("%s\n", e.what());
