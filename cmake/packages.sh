@@ -24,6 +24,7 @@ packages_probe()
         librdkafka-dev) echo "header librdkafka/rdkafka.h" ;;
         librabbitmq-dev) echo "header amqp_tcp_socket.h" ;;
         rabbitmq-server) echo "program rabbitmq-server" ;;
+        libpugixml-dev) echo "header pugixml.hpp" ;;
         libhiredis-dev) echo "header hiredis/hiredis.h" ;;
         redis-server) echo "program redis-server" ;;
         libpq-dev) echo "header libpq-fe.h" ;;

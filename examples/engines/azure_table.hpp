@@ -47,6 +47,7 @@
 #include <nlohmann/json.hpp>
 
 #include "address.hpp"
+#include "azure_account.hpp"
 #include "azure_table_row.hpp"
 #include "http_client.hpp"
 #include "shared_key.hpp"
@@ -115,72 +116,20 @@ struct azure_table_place {
     return p;
 }
 
-/// A table of the account that a connection string names:
-///
-///     DefaultEndpointsProtocol=https;AccountName=NAME;AccountKey=KEY;EndpointSuffix=SUFFIX
-///     AccountName=NAME;AccountKey=KEY;TableEndpoint=https://HOST:PORT/PATH
-///     UseDevelopmentStorage=true
-///
-/// Default of SUFFIX: core.windows.net. The error names the field that is missing or malformed,
-/// without the key. Endpoints of other services are ignored.
+/// A table of the account that a connection string names (azure_account.hpp). Without EndpointSuffix
+/// and TableEndpoint the host is ACCOUNT.table.core.windows.net.
 [[nodiscard]] inline waybill::result<azure_table_place, std::string> azure_table_of_connection(
     std::string_view connection, std::string_view table)
 {
-    using waybill::unexpected;
-    const auto wrong = [](std::string_view field, std::string_view rule) {
-        return unexpected("connection string: " + std::string(field) + " " + std::string(rule));
-    };
-    std::map<std::string, std::string, std::less<>> fields;
-    while (!connection.empty()) {
-        const std::string_view part = connection.substr(0, connection.find(';'));
-        connection.remove_prefix(std::min(part.size() + 1, connection.size()));
-        if (part.empty()) continue;
-        const std::size_t sign = part.find('=');  // a key may contain it as well
-        if (sign == part.npos) return wrong("each part", "has the form NAME=VALUE");
-        fields[std::string(part.substr(0, sign))] = part.substr(sign + 1);
-    }
-    const auto field = [&](std::string_view name, const char* usual = "") {
-        const auto found = fields.find(name);
-        return found == fields.end() ? std::string(usual) : found->second;
-    };
     if (!is_azure_table_name(table)) {
-        return unexpected("table " + std::string(table) +
-                          ": a name has 3 to 63 letters and digits, and begins with a letter");
+        return waybill::unexpected(
+            "table " + std::string(table) +
+            ": a name has 3 to 63 letters and digits, and begins with a letter");
     }
-    if (field("UseDevelopmentStorage") == "true") {
-        if (fields.contains("DevelopmentStorageProxyUri"))
-            return wrong("DevelopmentStorageProxyUri", "is not supported: use TableEndpoint");
-        return azure_table_place{"127.0.0.1", "10002", std::string(development_account),
-                                 std::string(table)};
-    }
-    if (fields.contains("SharedAccessSignature"))
-        return wrong("SharedAccessSignature", "is not supported: AccountKey is needed");
-    azure_table_place p{.account = field("AccountName"),
-                        .table = std::string(table),
-                        .key = field("AccountKey"),
-                        .scheme = {},
-                        .path = ""};
-    if (p.account.empty()) return wrong("AccountName", "is missing");
-    if (p.key.empty()) return wrong("AccountKey", "is missing");
-    if (!from_padded_base64(p.key)) return wrong("AccountKey", "is not base64");
-    const std::string usual = field("DefaultEndpointsProtocol", "https") + "://" + p.account +
-                              ".table." + field("EndpointSuffix", "core.windows.net");
-    std::string endpoint = field("TableEndpoint", usual.c_str());
-    while (endpoint.ends_with('/')) endpoint.pop_back();
-    const std::size_t colon = endpoint.find("://");
-    p.scheme = endpoint.substr(0, colon);
-    if (p.scheme != "http" && p.scheme != "https") {
-        return wrong(
-            fields.contains("TableEndpoint") ? "TableEndpoint" : "DefaultEndpointsProtocol",
-            "is neither http nor https");
-    }
-    const char* const port = p.scheme == "https" ? "443" : "80";
-    // The table replaces a path, because an endpoint may have none.
-    const auto a = address_in(endpoint.substr(colon + 3) + "/" + p.table, port);
-    if (!a || !a->at.user.empty()) return wrong("TableEndpoint", "is not https://HOST:PORT/PATH");
-    p.host = a->at.host;
-    p.port = a->at.port;
-    for (std::size_t n = 0; n + 1 < a->path.size(); ++n) *p.path += "/" + url_part(a->path[n]);
+    auto a = azure_account_of_connection(connection, azure_tables);
+    if (!a) return waybill::unexpected(a.error());
+    azure_table_place p{a->host, a->port, a->name, std::string(table), a->key, a->scheme};
+    p.path = a->path;
     return p;
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// shared_key: the Authorization header of a request to Azure Storage's table service.
+// shared_key: the Authorization header of a request to Azure Storage.
 //
 //     const std::string date = engines::http_date(std::time(nullptr));
 //     engines::shared_key_lite("devstoreaccount1", key, date, "/devstoreaccount1/Tables")
+//     engines::shared_key("devstoreaccount1", key, text)
 //
-// The result is Shared Key Lite: an HMAC with SHA-256 over the date and the path,
-// https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key. If the path
-// begins with the account, as at an emulator, the account is in the signed text twice.
+// An HMAC with SHA-256, https://learn.microsoft.com/rest/api/storageservices/
+// authorize-with-shared-key: Shared Key Lite for tables, over the date and the path, and Shared Key
+// for blobs, over a text that azure_container.hpp makes. If the path begins with the account, as at
+// an emulator, the account is in the signed text twice.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SHARED_KEY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SHARED_KEY_HPP
@@ -80,6 +82,14 @@ inline constexpr std::string_view development_key =
 }
 
 /// `key` is base64, as accounts have it. With an invalid key the service refuses the signature.
+[[nodiscard]] inline std::string shared_key(std::string_view account, std::string_view key,
+                                            std::string_view text)
+{
+    const std::string bytes = from_padded_base64(key).value_or("");
+    return "SharedKey " + std::string(account) + ":" + padded_base64(hmac_sha256(bytes, text));
+}
+
+/// The header of a request to the table service. `key` as above.
 [[nodiscard]] inline std::string shared_key_lite(std::string_view account, std::string_view key,
                                                  std::string_view date, std::string_view path)
 {
