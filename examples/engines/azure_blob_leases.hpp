@@ -11,7 +11,7 @@
 //
 //   1. A claim is a write with the ETag of the row that was read. Of two concurrent claims the
 //      service refuses one.
-//   2. Versions are random numbers of 64 bits: a row that was removed and written again has another.
+//   2. Versions are random numbers of 64 bits. A row that was removed and written again has another.
 //   3. An owner renews each of its leases with a request. One heartbeat cannot renew them all,
 //      because a claim cannot depend on two blobs. A round of an owner with N partitions is N + 2
 //      requests, and one more for each 5,000 rows.
@@ -107,7 +107,7 @@ public:
     {
         const std::string blob = blob_of(p);
         const azure_metadata row{{"version", std::to_string(p.version)}};
-        // Only this owner writes the row, so a second try is enough, unless it was removed just now.
+        // Only this owner writes the row, so one try is enough unless it was removed just now.
         for (int tries = 0; tries != 3; ++tries) {
             const auto found = container_->read(blob);
             if (!found) return waybill::unexpected(found.error());

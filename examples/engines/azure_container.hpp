@@ -94,8 +94,8 @@ inline constexpr waybill::wire::error_code azure_blob_own[]{
     return decoded && azure_base64(*decoded) == text ? decoded : std::nullopt;
 }
 
-/// A part of a blob's name: the text itself if it has only the characters A-Z a-z 0-9 . _ - $ and no
-/// dot at its end; otherwise azure_base64.
+/// A part of a blob's name: the text itself if it has only the characters A-Z a-z 0-9 . _ - $ and
+/// no dot at its end; otherwise azure_base64.
 [[nodiscard]] inline std::string azure_name(std::string_view text)
 {
     bool plain = !text.empty() && !text.ends_with('.');

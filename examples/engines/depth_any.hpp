@@ -6,6 +6,8 @@
 //     rabbitmq+https://...                                the same with TLS, port 15671
 //     nats://HOST:4222/STREAM/CONSUMER                    a durable consumer of JetStream
 //     beanstalkd://HOST:11300/TUBE
+//     sqs:https://HOST/ACCOUNT/QUEUE                      the URL of the queue, or with http
+//     servicebus:QUEUE
 //     sqlite:FILE
 //
 //     auto q = engines::depth_from("nats://127.0.0.1/ORDERS/workers");
@@ -15,15 +17,20 @@
 // The ports above are the defaults. Without a user, RabbitMQ gets guest with the password guest,
 // and NATS no user. %2F, %40 and %3A are the characters / @ and : inside a part.
 //
+// SQS has its keys in variables (sqs.hpp), and Service Bus its connection string in the variable
+// AZURE_SERVICEBUS_CONNECTION_STRING.
+//
 // The error of an address names its invalid part. The errors of `read` are those of the chosen
 // file.
 //
-// RabbitMQ needs libcurl and the macro WAYBILL_ENGINES_CURL, NATS needs nats.c and the macro
+// RabbitMQ and SQS need libcurl and the macro WAYBILL_ENGINES_CURL; Service Bus also OpenSSL,
+// pugixml and the macro WAYBILL_ENGINES_SERVICE_BUS; NATS needs nats.c and the macro
 // WAYBILL_ENGINES_NATS. Otherwise such an address is an error that names the missing package.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_ANY_HPP
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +43,10 @@
 #include "depth_sqlite.hpp"
 #ifdef WAYBILL_ENGINES_CURL
 #include "depth_rabbitmq.hpp"
+#include "depth_sqs.hpp"
+#endif
+#ifdef WAYBILL_ENGINES_SERVICE_BUS
+#include "depth_service_bus.hpp"
 #endif
 #include <waybill/core/result.hpp>
 #ifdef WAYBILL_ENGINES_NATS
@@ -47,7 +58,7 @@ namespace engines {
 inline constexpr std::string_view depth_forms =
     "rabbitmq://USER:PASSWORD@HOST:PORT/VHOST/QUEUE, rabbitmq+https://..., "
     "nats://HOST:PORT/STREAM/CONSUMER, "
-    "beanstalkd://HOST:PORT/TUBE or sqlite:FILE";
+    "beanstalkd://HOST:PORT/TUBE, sqs:https://HOST/ACCOUNT/QUEUE, servicebus:QUEUE or sqlite:FILE";
 
 class any_depth {
 public:
@@ -70,7 +81,11 @@ private:
     std::variant<beanstalkd_depth, sqlite_depth
 #ifdef WAYBILL_ENGINES_CURL
                  ,
-                 rabbitmq_depth
+                 rabbitmq_depth, sqs_depth
+#endif
+#ifdef WAYBILL_ENGINES_SERVICE_BUS
+                 ,
+                 service_bus_depth
 #endif
 #ifdef WAYBILL_ENGINES_NATS
                  ,
@@ -106,7 +121,34 @@ private:
                             "(libnats-dev)"));
 #endif
     }
+    if (const auto queue = after_scheme("servicebus:")) {
+#ifdef WAYBILL_ENGINES_SERVICE_BUS
+        const char* const variable = std::getenv("AZURE_SERVICEBUS_CONNECTION_STRING");
+        if (!variable) {
+            return waybill::unexpected(std::string(
+                "servicebus: the variable AZURE_SERVICEBUS_CONNECTION_STRING is not set"));
+        }
+        auto at = service_bus_of_connection(variable, *queue);
+        if (!at) return waybill::unexpected("servicebus: " + at.error());
+        return any_depth(service_bus_depth(*std::move(at)));
+#else
+        return waybill::unexpected(std::string(
+            "servicebus: it was built without libcurl, OpenSSL or pugixml (libcurl4-openssl-dev, "
+            "libssl-dev, libpugixml-dev)"));
+#endif
+    }
 #ifdef WAYBILL_ENGINES_CURL
+    for (const bool tls : {false, true}) {
+        const auto rest = after_scheme(tls ? "sqs:https://" : "sqs:http://");
+        if (!rest) continue;
+        const auto a = address_in(*rest, tls ? "443" : "80");
+        if (!a || !a->at.user.empty()) continue;
+        const std::string origin = http_origin(tls ? "https" : "http", a->at.host, a->at.port);
+        const auto at = signed_by_environment(
+            {.endpoint = origin, .path = std::string(rest->substr(rest->find('/') + 1))});
+        if (!at) return waybill::unexpected("sqs: " + at.error());
+        return any_depth(sqs_depth(*at));
+    }
     for (const bool tls : {false, true}) {
         const auto rest = after_scheme(tls ? "rabbitmq+https://" : "rabbitmq://");
         if (!rest) continue;
@@ -118,9 +160,11 @@ private:
         }
     }
 #else
-    if (after_scheme("rabbitmq://") || after_scheme("rabbitmq+https://")) {
-        return waybill::unexpected(
-            std::string("RabbitMQ: it was built without libcurl (libcurl4-openssl-dev)"));
+    for (const char* scheme : {"rabbitmq://", "rabbitmq+https://", "sqs:"}) {
+        if (after_scheme(scheme)) {
+            return waybill::unexpected(std::string(scheme) +
+                                       ": it was built without libcurl (libcurl4-openssl-dev)");
+        }
     }
 #endif
     return waybill::unexpected("expected " + std::string(depth_forms));

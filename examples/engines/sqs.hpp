@@ -27,6 +27,7 @@
 #define WAYBILL_EXAMPLES_ENGINES_SQS_HPP
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,7 @@
 #include "number.hpp"
 #include "verdict.hpp"
 #include <waybill/batch.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/wire/error_codes_aws.hpp>
 
 namespace engines {
@@ -71,6 +73,25 @@ struct sqs_place {
     std::string ca_file{};   ///< See http_options.
 };
 
+/// The place with the region and the keys of the environment: AWS_REGION, AWS_ACCESS_KEY_ID,
+/// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. The error names a variable that is missing.
+[[nodiscard]] inline waybill::result<sqs_place, std::string> signed_by_environment(sqs_place at)
+{
+    const auto variable = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    at.region = variable("AWS_REGION");
+    at.key_id = variable("AWS_ACCESS_KEY_ID");
+    at.secret = variable("AWS_SECRET_ACCESS_KEY");
+    at.token = variable("AWS_SESSION_TOKEN");
+    if (!at.key_id.empty() && (at.region.empty() || at.secret.empty())) {
+        return waybill::unexpected(
+            std::string("AWS_ACCESS_KEY_ID needs AWS_SECRET_ACCESS_KEY and AWS_REGION"));
+    }
+    return at;
+}
+
 class sqs {
 public:
     /// `run` distinguishes deduplication ids of this run from those of other runs.
@@ -82,12 +103,25 @@ public:
     /// Throws http_error if there is no response, or the queue does not exist.
     [[nodiscard]] manual about()
     {
-        nlohmann::json ask{{"QueueUrl", url()}, {"AttributeNames", {"MaximumMessageSize"}}};
+        const auto size = attributes({"MaximumMessageSize"})[0];
+        return {{.bytes = size.value_or(1'048'576), .items = 10}, true};
+    }
+
+    /// The attributes of the queue with these names that are numbers; empty for another one. Throws
+    /// as `about`.
+    [[nodiscard]] std::vector<std::optional<std::uint64_t>> attributes(
+        const std::vector<std::string>& names)
+    {
+        const nlohmann::json ask{{"QueueUrl", url()}, {"AttributeNames", names}};
         const reply r = request("GetQueueAttributes", ask.dump());
         if (r.status != 200) throw http_error(said_, true);
-        const std::string size =
-            text_at(r.body.value("Attributes", nlohmann::json::object()), "MaximumMessageSize");
-        return {{.bytes = number_in(size).value_or(1'048'576), .items = 10}, true};
+        const auto found = r.body.find("Attributes");
+        std::vector<std::optional<std::uint64_t>> all;
+        for (const std::string& n : names) {
+            all.push_back(found == r.body.end() ? std::nullopt
+                                                : number_in(text_at(*found, n.c_str())));
+        }
+        return all;
     }
 
     /// The bytes of a body that count against the limit.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -135,24 +134,13 @@ destination opened(const std::string& to, const address& a)
 #ifdef WAYBILL_ENGINES_CURL
 destination opened_sqs(const std::string& to, const address& a)
 {
-    const auto variable = [](const char* name) {
-        const char* const value = std::getenv(name);
-        return std::string(value == nullptr ? "" : value);
-    };
     const std::string_view scheme = to.starts_with("sqs:https:") ? "https" : "http";
-    const engines::sqs_place at{.endpoint = engines::http_origin(scheme, a.host, a.port),
-                                .path = a.name,
-                                .region = variable("AWS_REGION"),
-                                .key_id = variable("AWS_ACCESS_KEY_ID"),
-                                .secret = variable("AWS_SECRET_ACCESS_KEY"),
-                                .token = variable("AWS_SESSION_TOKEN")};
-    if (!at.key_id.empty() && (at.region.empty() || at.secret.empty())) {
-        throw complaint(fmt::format(
-            "--to {}: AWS_ACCESS_KEY_ID needs AWS_SECRET_ACCESS_KEY and AWS_REGION", to));
-    }
+    const auto at = engines::signed_by_environment(
+        {.endpoint = engines::http_origin(scheme, a.host, a.port), .path = a.name});
+    if (!at) throw complaint(fmt::format("--to {}: {}", to, at.error()));
     // The time distinguishes this run from earlier ones.
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-    return into(to, std::make_shared<engines::sqs>(at, std::to_string(now)));
+    return into(to, std::make_shared<engines::sqs>(*at, std::to_string(now)));
 }
 constexpr opener sqs = &opened_sqs;
 #else

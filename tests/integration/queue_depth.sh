@@ -25,15 +25,30 @@ stop()
 }
 trap stop EXIT
 
+bus=()
+if has pugixml.hpp && has openssl/hmac.h; then bus=(-DWAYBILL_ENGINES_SERVICE_BUS -lcrypto -lpugixml); fi
 nats=()
 ! has nats/nats.h || nats=(-DWAYBILL_ENGINES_NATS -lnats)
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
-    -DWAYBILL_ENGINES_CURL "$here/ask.cpp" -o "$work/ask" ${nats[@]+"${nats[@]}"} -lsqlite3 -lcurl -pthread
+    -DWAYBILL_ENGINES_CURL "$here/ask.cpp" -o "$work/ask" ${nats[@]+"${nats[@]}"} ${bus[@]+"${bus[@]}"} -lsqlite3 -lcurl -pthread
 
 # A port that was free a moment ago.
 free_port() { "$work/ask" port; }
 wrong=0
 born=0
+# started FILE COMMAND...: a server in the background that prints its port, which is in `port` then.
+started()
+{
+    local file=$1
+    shift
+    "$@" >"$file" 2>&1 &
+    servers+=($!)
+    for _ in $(seq 100); do
+        [ ! -s "$file" ] || break
+        sleep 0.1
+    done
+    port=$(cat "$file")
+}
 # is WHERE WORDS: the depth there matches WORDS. It is read again if the broker needs a moment. An
 # age is in whole seconds, and must be possible: no message was sent before `born`.
 is()
@@ -43,7 +58,7 @@ is()
         said=$("$work/ask" depth "$1") || true
         # shellcheck disable=SC2053 # a pattern
         if [[ $said == $2 ]]; then
-            [[ $said != *age* || ${said##* } -le $((SECONDS - born + 1)) ]] && return 0
+            [[ $said != *', age '* || ${said##* } -le $((SECONDS - born + 1)) ]] && return 0
         fi
         sleep 0.1
     done
@@ -63,6 +78,35 @@ is sqlite:work.sqlite '2 ready, 1 in flight, age +([0-9])'
 is sqlite:plain.sqlite '3 ready, 0 in flight'
 is sqlite:other.sqlite 'unknown: there is no queue in other.sqlite'
 held=(SQLite)
+
+# No server of these two services can be installed. Their stand-ins check the signatures.
+if command -v python3 >/dev/null; then
+    started sqs.port python3 "$here/../send_batches/sqs_stand_in.py" sent 1000 signed=someone:secret
+    is "sqs:http://127.0.0.1:$port/1234/orders" '*MissingAuthenticationToken*'
+    export AWS_ACCESS_KEY_ID=someone AWS_SECRET_ACCESS_KEY=secret
+    is "sqs:http://127.0.0.1:$port/1234/orders" '*AWS_REGION'
+    export AWS_REGION=eu-west-1
+    is "sqs:http://127.0.0.1:$port/1234/orders" '0 ready, 2 in flight'
+    is "sqs:http://127.0.0.1:$port/1234/nowhere" 'unknown: SQS, queue nowhere: QueueDoesNotExist*'
+    AWS_SECRET_ACCESS_KEY=other is "sqs:http://127.0.0.1:$port/1234/orders" '*SignatureDoesNotMatch*'
+    is sqs:http://127.0.0.1:1/1234/orders 'unknown: SQS, queue orders: *Connection refused'
+    held+=(SQS)
+    if [ ${#bus[@]} -gt 0 ]; then
+        is servicebus:orders '*the variable AZURE_SERVICEBUS_CONNECTION_STRING is not set'
+        started bus.port python3 "$here/service_bus_stand_in.py" reader k+/=
+        at="Endpoint=sb://127.0.0.1:$port/;UseDevelopmentEmulator=true;SharedAccessKeyName=reader"
+        export AZURE_SERVICEBUS_CONNECTION_STRING=$at
+        is servicebus:a/orders '*SharedAccessKey is missing'
+        export AZURE_SERVICEBUS_CONNECTION_STRING="$at;SharedAccessKey=k+/="
+        is servicebus:a/orders '7 ready, 0 in flight'
+        is servicebus:topic 'unknown: Service Bus, queue topic: there is no such queue, or it is a topic'
+        is servicebus:none 'unknown: Service Bus, queue none: there is no such queue, or it is a topic'
+        AZURE_SERVICEBUS_CONNECTION_STRING="$at;SharedAccessKey=k" is servicebus:a/orders '*the key is not accepted*'
+        AZURE_SERVICEBUS_CONNECTION_STRING="$at;SharedAccessKey=k+/=;EntityPath=b" is servicebus:a/orders \
+            '*EntityPath names another queue'
+        held+=('Service Bus')
+    fi
+fi
 
 port=$(free_port)
 is "beanstalkd://127.0.0.1:$port/orders" '*Connection refused'

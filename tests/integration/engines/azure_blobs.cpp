@@ -122,8 +122,8 @@ void lease_rules()
 
     engines::azure_account nowhere = account();
     nowhere.port = "1";
-    engines::azure_container c(nowhere, "nowhere");
-    engines::azure_blob_leases unreachable(c);
+    engines::azure_container closed(nowhere, "nowhere");
+    engines::azure_blob_leases unreachable(closed);
     const auto outage = waybill::testing::lease_outage_conformance(unreachable);
     for (const auto& rule : outage.broken) check(false, rule);
 

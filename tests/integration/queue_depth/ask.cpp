@@ -100,7 +100,8 @@ int look_at_forms()
           "nats://h/S/c", "nats://[::1]/S/c", "nats://u:p@[::1]:1/S/c",
 #endif
           "rabbitmq://h/orders", "rabbitmq://h:1/v/orders", "rabbitmq://u:p%2F@h/%2F/a%2Fb",
-          "rabbitmq+https://h/orders", "rabbitmq+https://u:p@h:1/v/orders"}) {
+          "rabbitmq+https://h/orders", "rabbitmq+https://u:p@h:1/v/orders", "sqs:https://h/1/orders",
+          "sqs:http://h:1/queue/orders"}) {
         const auto q = engines::depth_from(good);
         if (!q) std::fprintf(stderr, "not understood: %s\n", std::string(good).c_str());
         wrong += !q;
@@ -110,7 +111,8 @@ int look_at_forms()
           "beanstalkd://h/", "beanstalkd://h/a/b", "beanstalkd://h/a%0D%0Aquit",
           "beanstalkd://h/a b", "beanstalkd:///a", "beanstalkd://h:/a", "beanstalkd://h:x/a",
           "nats://h/S", "nats://h/S/", "nats://@h/S/c", "nats://h/S/c/d", "rabbitmq://h/a%2",
-          "rabbitmq://h/a%zz", "rabbitmq://h//a", "rabbitmq://h:-1/a", "rabbitmq+https://h"}) {
+          "rabbitmq://h/a%zz", "rabbitmq://h//a", "rabbitmq://h:-1/a", "rabbitmq+https://h",
+          "sqs:h/1/orders", "sqs:https://h", "sqs:https://u:p@h/1/orders", "servicebus:"}) {
         const auto q = engines::depth_from(bad);
         if (q) std::fprintf(stderr, "understood: %s\n", std::string(bad).c_str());
         wrong += q.has_value();

@@ -140,7 +140,9 @@ class Handler(BaseHTTPRequestHandler):
             if asked["QueueUrl"].endswith("/nowhere"):
                 raise Refused("QueueDoesNotExist", "The specified queue does not exist.")
             if action == "GetQueueAttributes":
-                answer = {"Attributes": {"MaximumMessageSize": str(LIMIT)}}
+                known = {"MaximumMessageSize": LIMIT, "ApproximateNumberOfMessages": Queue.taken,
+                         "ApproximateNumberOfMessagesNotVisible": 2}
+                answer = {"Attributes": {name: str(known[name]) for name in asked["AttributeNames"]}}
             elif action == "SendMessageBatch":
                 answer = Queue.send(asked["QueueUrl"], asked["Entries"])
             else:
