@@ -271,7 +271,7 @@ struct reader {
 
 }  // namespace
 
-TEST_CASE("sender: every item has one outcome, the true one, over every kind of input")
+TEST_CASE("sender: each item has one outcome that agrees with the broker, for every kind of input")
 {
     CHECK(rc::check("vector", [](std::uint64_t seed) {
         sends_all(
@@ -291,7 +291,7 @@ TEST_CASE("sender: every item has one outcome, the true one, over every kind of 
     }));
 }
 
-TEST_CASE("sender: whatever kind the input is, the broker gets the same")
+TEST_CASE("sender: the broker gets the same batches from every kind of input")
 {
     CHECK(rc::check("kinds", [](std::uint64_t seed) {
         const auto log = [&](auto&& wrap) {
@@ -333,7 +333,7 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
 // The seeds are fixed. Of 600,000 seeds, 13 take more than three refusals, and the worst takes
 // seven. If two or three items fill a batch, many accepted batches make the sender probe for a
 // raised limit.
-TEST_CASE("sender: a header that is always the same costs few requests, if numbers are told")
+TEST_CASE("sender: equal headers cost few requests if the broker reports numbers")
 {
     std::uint64_t sends = 0, refusals = 0, all_fewest = 0;
     const std::uint64_t seeds = tests_support::rounds(1'000, 20'000);
@@ -555,7 +555,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("sender: a million schedules, of all kinds, in any order")
+TEST_CASE("sender: a million random schedules: all guarantees hold")
 {
     const std::uint64_t schedules = tests_support::rounds(20'000, 1'000'000);
     schedule one;
@@ -575,7 +575,7 @@ TEST_CASE("sender: a million schedules, of all kinds, in any order")
     CHECK(bad == 0);
 }
 
-TEST_CASE("sender: what is cut while items come is what would be cut with all of them there")
+TEST_CASE("sender: batches with and without linger are equal, or within the budget for estimates")
 {
     // The sender fills a draft that may not be sent yet by a shortcut, and other drafts without.
     // Two senders differ only in the linger time, which never ends in one of them. With estimated
@@ -656,7 +656,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
     MESSAGE(batches, " batches");
 }
 
-TEST_CASE("sender: once refusals end it is back to full batches")
+TEST_CASE("sender: batches are full again at most 100 batches after the last refusal")
 {
     // The broker refuses some batches that are not too large, without a pattern. A refusal leaves
     // only one thing in the queue: a cap for the first item of the batch. So a batch is smaller

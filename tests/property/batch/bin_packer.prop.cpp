@@ -191,7 +191,7 @@ std::vector<life> drive(const sizes& all, const batch_limits& l, std::uint64_t b
 
 }  // namespace
 
-TEST_CASE("bins answer as the model does, however the clock goes")
+TEST_CASE("bin_packer: results equal those of the model, on any clock")
 {
     CHECK(rc::check([] {
         const batch_limits l = any_limits();
@@ -214,7 +214,7 @@ TEST_CASE("bins answer as the model does, however the clock goes")
     }));
 }
 
-TEST_CASE("one bin is an open_batch")
+TEST_CASE("bin_packer: with one bin, results equal those of open_batch")
 {
     CHECK(rc::check([] {
         const batch_limits l = any_limits();
@@ -234,7 +234,7 @@ TEST_CASE("one bin is an open_batch")
     }));
 }
 
-TEST_CASE("every item is in one batch or too large, in order, within the limits")
+TEST_CASE("pack: each item is in one batch or too large, in order, within the limits")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -262,7 +262,7 @@ TEST_CASE("every item is in one batch or too large, in order, within the limits"
     }));
 }
 
-TEST_CASE("no two that were open together or taken in succession fit into one")
+TEST_CASE("bin_packer: two batches open together or taken in succession do not fit into one")
 {
     CHECK(rc::check([] {
         const batch_limits l = any_limits();
@@ -279,7 +279,7 @@ TEST_CASE("no two that were open together or taken in succession fit into one")
     }));
 }
 
-TEST_CASE("less than twice as many as the bytes demand, and all but one more than half full")
+TEST_CASE("bin_packer: fewer than twice the needed batches, all but one more than half full")
 {
     CHECK(rc::check([] {
         const std::uint64_t room = 1 + up_to(60);
@@ -297,7 +297,7 @@ TEST_CASE("less than twice as many as the bytes demand, and all but one more tha
     }));
 }
 
-TEST_CASE("under a limit of items, less than four times as many as needed")
+TEST_CASE("bin_packer: with an item limit, fewer than four times the needed batches")
 {
     CHECK(rc::check([] {
         const std::uint64_t room = 1 + up_to(60);

@@ -130,7 +130,7 @@ double any_double(dice& roll)
 
 }  // namespace
 
-TEST_CASE("a calibration stays sound, comes back from its state, and is always the same")
+TEST_CASE("calibration: stays valid, is restored from its state, and is deterministic")
 {
     for (const bool wild : {false, true}) {
         CHECK(rc::check([wild](std::uint64_t seed) {
@@ -149,7 +149,7 @@ TEST_CASE("a calibration stays sound, comes back from its state, and is always t
     }
 }
 
-TEST_CASE("a state from anywhere is made sound, and stays so")
+TEST_CASE("calibration: any state is corrected to valid values, and stays valid")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);
@@ -173,7 +173,7 @@ TEST_CASE("a state from anywhere is made sound, and stays so")
     }));
 }
 
-TEST_CASE("what fits is within the budget, with its margin")
+TEST_CASE("calibration: a batch that fits is within the budget, including its margin")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);
@@ -193,7 +193,7 @@ TEST_CASE("what fits is within the budget, with its margin")
 // The sender relies on this law: the margin of a batch of twice the size is enough for all smaller
 // ones. It holds while the deviation is below a quarter of the budget. Above that, margins are zero
 // again, since only probing helps.
-TEST_CASE("a margin grows with the batch")
+TEST_CASE("calibration: the margin grows with the batch")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);
@@ -226,7 +226,7 @@ TEST_CASE("a margin grows with the batch")
 
 // The broker reports no numbers and refuses batches of more than a few items. Bytes cannot explain
 // that, so the search must end in another way.
-TEST_CASE("a thousand items of which a broker takes no two together cost few refusals")
+TEST_CASE("sender: a broker that accepts at most 1 to 4 items a batch causes few refusals")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);

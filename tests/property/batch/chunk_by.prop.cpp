@@ -104,7 +104,7 @@ batch_limits any_limits()
     return {.bytes = often(60), .items = often(6), .single = often(35), .envelope = *up_to(12)};
 }
 
-TEST_CASE("the chunks are those of the naive model, on random access and without")
+TEST_CASE("chunk_by: chunks equal those of the naive model, with and without random access")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -115,7 +115,7 @@ TEST_CASE("the chunks are those of the naive model, on random access and without
     }));
 }
 
-TEST_CASE("every item travels once, in order, within the limits")
+TEST_CASE("chunk_by: each item is in one chunk, in order, within the limits")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -131,7 +131,7 @@ TEST_CASE("every item travels once, in order, within the limits")
     }));
 }
 
-TEST_CASE("no other way to cut needs fewer chunks")
+TEST_CASE("chunk_by: no other cut in order has fewer chunks")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -140,7 +140,7 @@ TEST_CASE("no other way to cut needs fewer chunks")
     }));
 }
 
-TEST_CASE("cutting chunk by chunk is cutting all at once")
+TEST_CASE("front_chunk: repeated calls return the chunks of chunk_by")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -237,7 +237,7 @@ std::vector<part> cut_framed(const Items& items, const batch_limits& l, const F&
     return parts;
 }
 
-TEST_CASE("the chunks of a framing are those of the naive model, which writes each batch anew")
+TEST_CASE("chunk_by: chunks of a framing equal those of a naive model that measures each batch")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -253,7 +253,7 @@ TEST_CASE("the chunks of a framing are those of the naive model, which writes ea
     }));
 }
 
-TEST_CASE("no other way to cut needs fewer chunks where every part of what fits fits")
+TEST_CASE("chunk_by: no other cut has fewer chunks for a framing where each part of a batch fits")
 {
     CHECK(rc::check([] {
         const sizes all = any_sizes();
@@ -334,7 +334,7 @@ bool cut_alike()
     });
 }
 
-TEST_CASE("blocks cut as one by one does, on all widths and at their ends")
+TEST_CASE("chunk_by: chunks of bare integers of all widths equal those of a size function")
 {
     CHECK(cut_alike<std::uint8_t>());
     CHECK(cut_alike<std::int8_t>());

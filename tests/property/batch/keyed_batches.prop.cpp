@@ -177,7 +177,7 @@ std::vector<step> any_steps()
 
 }  // namespace
 
-TEST_CASE("keyed batches answer as the model does, however the clock goes")
+TEST_CASE("keyed_batches: results equal those of the model, on any clock")
 {
     CHECK(rc::check([] {
         const batch_limits l = any_limits();
@@ -204,7 +204,7 @@ TEST_CASE("keyed batches answer as the model does, however the clock goes")
     }));
 }
 
-TEST_CASE("every message travels once, in the order of its key, within the limits")
+TEST_CASE("keyed_batches: each message is in one batch, in the order of its key, within the limits")
 {
     CHECK(rc::check([] {
         const batch_limits l = any_limits();
@@ -246,7 +246,7 @@ TEST_CASE("every message travels once, in the order of its key, within the limit
     }));
 }
 
-TEST_CASE("one take is enough, and until then nothing more of that key goes in")
+TEST_CASE("keyed_batches: a refused key accepts nothing before a take, and one take is enough")
 {
     CHECK(rc::check([] {
         const batch_limits l = any_limits();

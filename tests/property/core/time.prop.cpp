@@ -51,7 +51,7 @@ void converts(std::int64_t n)
 
 }  // namespace
 
-TEST_CASE("time: sums and differences are exact, or at the end")
+TEST_CASE("time: sums and differences are exact or saturate")
 {
     CHECK(rc::check("sums", [] {
         const std::int64_t a = *numbers(), b = *numbers();
@@ -63,7 +63,7 @@ TEST_CASE("time: sums and differences are exact, or at the end")
     }));
 }
 
-TEST_CASE("time: every unit converts exactly, or to the end")
+TEST_CASE("time: every unit converts exactly, rounded towards zero, or saturates")
 {
     CHECK(rc::check("units", [] {
         const std::int64_t n = *numbers();

@@ -120,7 +120,7 @@ void frame(writer& w, const std::string& payload)
     w.fixed(0xCE, 1);
 }
 
-TEST_CASE("a published message is as long as its frames are written")
+TEST_CASE("amqp091: sizes of a published message equal the written lengths of its frames")
 {
     CHECK(rc::check([] {
         made all;

@@ -98,7 +98,7 @@ rc::Gen<message> any_message()
     });
 }
 
-TEST_CASE("a record in its place is as long as it is written, and never over its bound")
+TEST_CASE("kafka: the size of a record equals its written length, and the bound is at most 17 more")
 {
     CHECK(rc::check([] {
         const message m = *any_message();
@@ -112,7 +112,7 @@ TEST_CASE("a record in its place is as long as it is written, and never over its
     }));
 }
 
-TEST_CASE("what the framing adds up is the batch as it is written")
+TEST_CASE("kafka: the sizes of the framing add up to the length of the written batch")
 {
     CHECK(rc::check([] {
         auto all = *rc::gen::nonEmpty(rc::gen::container<std::vector<message>>(any_message()));

@@ -60,7 +60,7 @@ std::string packet(const mqtt5::publish& p)
     return w.out;
 }
 
-TEST_CASE("a PUBLISH packet is as long as it is written")
+TEST_CASE("mqtt5: the size of a PUBLISH packet equals its written length")
 {
     CHECK(rc::check([] {
         const auto topic = *wire_bytes::text(65'535);

@@ -38,7 +38,7 @@ std::string frame(const std::string& subject, const std::optional<std::string>& 
     return out + std::to_string(head.size() + body.size()) + "\r\n" + head + body + "\r\n";
 }
 
-TEST_CASE("a frame is as long as it is written")
+TEST_CASE("nats: sizes of headers, payloads and frames equal the written lengths")
 {
     CHECK(rc::check([] {
         const auto all = *rc::gen::container<headers>(

@@ -46,7 +46,7 @@ std::string written(const message& m)
     return w.out;
 }
 
-TEST_CASE("fields of any number are as long as they are written")
+TEST_CASE("protobuf: sizes of tags and fields equal the written lengths, for any field number")
 {
     CHECK(rc::check([] {
         const std::uint64_t number = (*rc::gen::inRange<std::uint64_t>(1, 1U << 29U) >>
@@ -68,7 +68,7 @@ TEST_CASE("fields of any number are as long as they are written")
     }));
 }
 
-TEST_CASE("a PublishRequest is as long as it is written")
+TEST_CASE("pubsub: the size of a PublishRequest equals its written length")
 {
     CHECK(rc::check([] {
         const auto topic = *wire_bytes::text(300);

@@ -107,7 +107,7 @@ std::string damaged(std::string text, std::mt19937_64& dice)
 
 }  // namespace
 
-TEST_CASE("refusals: random bytes are never believed beyond what stands in them")
+TEST_CASE("refusals: random bytes give only numbers that they contain")
 {
     CHECK(rc::check("bytes", [] {
         const auto bytes = *rc::gen::arbitrary<std::string>();
@@ -115,7 +115,7 @@ TEST_CASE("refusals: random bytes are never believed beyond what stands in them"
     }));
 }
 
-TEST_CASE("refusals: any two numbers in the words of any service")
+TEST_CASE("refusals: any two numbers are read from the texts of seven services")
 {
     CHECK(rc::check("numbers", [] {
         const auto numbers = rc::gen::map(
@@ -150,7 +150,7 @@ TEST_CASE("refusals: any two numbers in the words of any service")
     }));
 }
 
-TEST_CASE("refusals: 200,000 damaged texts give the true numbers, others that they have, or none")
+TEST_CASE("refusals: 200,000 damaged texts give only possible numbers that they contain")
 {
     std::mt19937_64 dice(20'170'701);  // the same texts in every run
     constexpr std::size_t most = 200'000;
@@ -179,7 +179,7 @@ TEST_CASE("refusals: 200,000 damaged texts give the true numbers, others that th
     MESSAGE(answers << " answers, " << untrue << " of them with numbers that the damage wrote");
 }
 
-TEST_CASE("refusals: a phrase with one letter changed gives nothing, or what it gave")
+TEST_CASE("refusals: a text with one changed letter gives the same numbers or none")
 {
     std::size_t changed = 0;
     for (const refusal& each : refusals) {

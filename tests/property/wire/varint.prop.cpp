@@ -36,7 +36,7 @@ std::string base64(const std::string& bytes, bool padded)
     return out;
 }
 
-TEST_CASE("a varint is as long as it is written, whatever its width")
+TEST_CASE("varint: varint_size equals the written length, for any width")
 {
     CHECK(rc::check([](std::uint64_t n) {
         const std::uint64_t any = n >> *rc::gen::inRange(0, 64);
@@ -44,7 +44,7 @@ TEST_CASE("a varint is as long as it is written, whatever its width")
     }));
 }
 
-TEST_CASE("zigzag tells all numbers apart, and the near ones are short")
+TEST_CASE("zigzag: decoding returns the number, and zigzag_size equals the written length")
 {
     CHECK(rc::check([](std::int64_t n) {
         const std::int64_t any = n >> *rc::gen::inRange(0, 64);
@@ -55,7 +55,7 @@ TEST_CASE("zigzag tells all numbers apart, and the near ones are short")
     }));
 }
 
-TEST_CASE("base64 is as long as it is written")
+TEST_CASE("base64: sizes equal the written lengths, with and without padding")
 {
     CHECK(rc::check([](const std::string& bytes) {
         RC_ASSERT(waybill::wire::base64_size(bytes.size()) == base64(bytes, true).size());
