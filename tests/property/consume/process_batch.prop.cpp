@@ -161,13 +161,13 @@ void drains(bool savepoints, bool faults)
     RC_ASSERT((*kept.load(key))->at.sequence == log.back().sequence);
 }
 
-TEST_CASE("process_batch: drains any log, as the naive model does")
+TEST_CASE("process_batch: any log is drained, with the effects and dead letters of the model")
 {
     CHECK(rc::check("with savepoints", [] { drains(true, false); }));
     CHECK(rc::check("without savepoints", [] { drains(false, false); }));
 }
 
-TEST_CASE("process_batch: drains any log over a store that fails and a process that dies")
+TEST_CASE("process_batch: with store faults and process deaths, effects equal those of the model")
 {
     CHECK(rc::check("with savepoints", [] { drains(true, true); }));
     CHECK(rc::check("without savepoints", [] { drains(false, true); }));

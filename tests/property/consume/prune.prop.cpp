@@ -97,7 +97,7 @@ prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& g
 
 }  // namespace
 
-TEST_CASE("plans are those of a model that sorts, in order or not")
+TEST_CASE("plan_prune: plans equal those of a model that sorts the rows, for rows in any order")
 {
     dice roll(488);
     std::uint64_t full = 0;

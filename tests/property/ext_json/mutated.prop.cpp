@@ -168,7 +168,7 @@ void never_wrong(json j)
     is_within(j, again);
 }
 
-TEST_CASE("whatever the values are, they come back")
+TEST_CASE("json: any policy, dead letter, checkpoint and calibration is read unchanged")
 {
     CHECK(rc::check([] { comes_back(any_policy()); }));
     CHECK(rc::check([] { comes_back(any_letter()); }));
@@ -195,7 +195,7 @@ TEST_CASE("whatever the values are, they come back")
     }));
 }
 
-TEST_CASE("a document with wrong values is an error, or says what was read")
+TEST_CASE("json: a document with wrong values is an error, or contains the value that was read")
 {
     CHECK(rc::check([] { never_wrong<send_policy>(any_policy()); }));
     CHECK(rc::check([] { never_wrong<dead_letter>(any_letter()); }));
@@ -203,7 +203,7 @@ TEST_CASE("a document with wrong values is an error, or says what was read")
     CHECK(rc::check([] { never_wrong<calibration>(calibration()); }));
 }
 
-TEST_CASE("a text with wrong bytes is an error, or a document")
+TEST_CASE("json: a changed text is an error, or is read like its parsed document")
 {
     CHECK(rc::check([] {
         std::string text = json(any_letter()).dump();

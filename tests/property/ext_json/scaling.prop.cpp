@@ -156,7 +156,7 @@ sc::state any_state()
     return s;
 }
 
-TEST_CASE("any policy comes back, and so does what check says of it")
+TEST_CASE("scaling policy: any written policy is read unchanged, with the error of validate")
 {
     CHECK(rc::check([] {
         const sc::policy p = any_policy();
@@ -180,7 +180,7 @@ TEST_CASE("any policy comes back, and so does what check says of it")
     }));
 }
 
-TEST_CASE("whatever has happened to a state, it comes back and fits its row")
+TEST_CASE("scaling state: any state is read unchanged, from less than 2,048 bytes")
 {
     CHECK(rc::check([] {
         const sc::state s = any_state();
@@ -192,7 +192,7 @@ TEST_CASE("whatever has happened to a state, it comes back and fits its row")
     }));
 }
 
-TEST_CASE("a metric that is not known is found where it stands")
+TEST_CASE("unknown_metric: an error contains the path and name of an unknown metric")
 {
     CHECK(rc::check([] {
         const sc::policy p = any_policy();

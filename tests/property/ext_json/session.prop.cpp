@@ -181,7 +181,7 @@ std::string stored(const json& user, const json& member, std::string_view form)
 
 }  // namespace
 
-TEST_CASE("what is not known here comes back as it was, wherever it stands")
+TEST_CASE("state_codec: unknown fields at any place are written unchanged")
 {
     const bool holds = rc::check([] {
         const auto form = *rc::gen::element<std::string>("json", "cbor", "bare");

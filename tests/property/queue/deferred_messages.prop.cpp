@@ -181,7 +181,7 @@ std::vector<deferred_messages::taken> by_partition(const std::vector<deferred_me
 
 }  // namespace
 
-TEST_CASE("a book does what one does that looks at all its entries")
+TEST_CASE("deferred_messages: results equal those of a model that reads all entries")
 {
     dice roll(20'240'229);
     for (int episode = 0; episode != episodes; ++episode) {
@@ -248,7 +248,7 @@ TEST_CASE("a book does what one does that looks at all its entries")
     }
 }
 
-TEST_CASE("what a book holds comes back, and what has become of its bytes is refused or the same")
+TEST_CASE("deferred_messages: loaded equals saved; changed bytes are refused, or equal when saved")
 {
     dice roll(20'260'101);
     for (int episode = 0; episode != episodes; ++episode) {

@@ -131,7 +131,7 @@ struct run {
 
 }  // namespace
 
-TEST_CASE("a lock is never believed longer than it is held, whatever becomes of its renewals")
+TEST_CASE("lock_renewal: the remaining time never exceeds that at the broker, and an end is final")
 {
     dice roll(7'256);
     std::uint64_t ends[4] = {};
@@ -184,7 +184,7 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
     CHECK(kept > episodes / 4);
 }
 
-TEST_CASE("a renewal that is never answered is tried again before the lock runs out")
+TEST_CASE("lock_renewal: a renewal without an answer is retried before the lock expires")
 {
     dice roll(5'010);
     for (int episode = 0; episode != episodes; ++episode) {
@@ -206,7 +206,7 @@ TEST_CASE("a renewal that is never answered is tried again before the lock runs 
     }
 }
 
-TEST_CASE("any options and any events, in any order: nothing wraps, and what ended has ended")
+TEST_CASE("lock_renewal: with any options and events, no time overflows, and an end is final")
 {
     dice roll(3'227);
     constexpr std::int64_t odd[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};

@@ -132,7 +132,7 @@ void told_anything()
 
 TEST_CASE("receive_planner: stays within its bounds after any events")
 {
-    CHECK(rc::check("true or not, in time or late", told_anything));
+    CHECK(rc::check("true or false events, in time or late", told_anything));
 }
 
 }  // namespace

@@ -106,14 +106,14 @@ void settles()
     RC_ASSERT(audit.machine() == audit.machine());
 }
 
-TEST_CASE("settle_batches: every message ends once, as its answers say")
+TEST_CASE("settle_batches: each message is reported once, with the outcome of its answers")
 {
-    CHECK(rc::check("settle_batches against a naive book", [] { settles(); }));
+    CHECK(rc::check("settle_batches against a naive record", [] { settles(); }));
 }
 
-TEST_CASE("settle_batches: spoilt answers change nothing")
+TEST_CASE("settle_batches: invalid and unknown answers change nothing")
 {
-    CHECK(rc::check("an index past the end, messages that are none, or twice there, another call", [] {
+    CHECK(rc::check("an index past the end, unknown or repeated messages, another call", [] {
         waybill::settle_batches m(any_policy());
         const steady_time now = steady_time::at(duration::seconds(1));
         const auto n = *rc::gen::inRange<std::size_t>(0, 5);

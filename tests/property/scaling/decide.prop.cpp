@@ -265,7 +265,7 @@ void episode(std::uint64_t seed, tally& all)
 
 }  // namespace
 
-TEST_CASE("decide: as one who remembers everything, and where not then longer held")
+TEST_CASE("decide: gives the decisions of a model that stores all samples, or holds longer")
 {
     tally all;
     for (int n = 1; n <= episodes; ++n) episode(static_cast<std::uint64_t>(n), all);

@@ -290,7 +290,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
 
 }  // namespace
 
-TEST_CASE("decide: laws that hold for any policy, any clock and any hand")
+TEST_CASE("decide: all rules hold for any policy, any clock and any external change")
 {
     std::uint64_t changed = 0;
     for (int n = 1; n <= episodes; ++n) episode(static_cast<std::uint64_t>(n), changed);

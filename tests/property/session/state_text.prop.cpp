@@ -73,7 +73,7 @@ text_state any_state(dice& roll)
 
 }  // namespace
 
-TEST_CASE("state_text: any state comes back, cut only where there is no room, and no other one")
+TEST_CASE("state_text: reads equal writes, except for cut failure texts; changed bytes are corrupt")
 {
     dice roll(6'2026);
     std::uint64_t whole = 0;

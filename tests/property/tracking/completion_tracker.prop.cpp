@@ -331,9 +331,9 @@ struct life {
     std::vector<tracked_event> over;
 };
 
-TEST_CASE("completion_tracker: any life over any log, as the model has it")
+TEST_CASE("completion_tracker: after any events of any log, all queries equal those of a model")
 {
-    CHECK(rc::check("any life", [](std::uint64_t seed) {
+    CHECK(rc::check("any events of any log", [](std::uint64_t seed) {
         life l(seed);
         for (int n = 0; n != 1'500; ++n) l.step();
     }));
