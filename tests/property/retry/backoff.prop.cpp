@@ -94,7 +94,7 @@ bool close(duration said, wide exact)
     return apart <= (exact >> 48) + 1;
 }
 
-TEST_CASE("backoff: grows as the exact fraction does, and saturates where that does")
+TEST_CASE("backoff: pauses without jitter equal exact fractions up to rounding, and saturate")
 {
     CHECK(rc::check([] {
         input in = any_input();
@@ -113,7 +113,7 @@ TEST_CASE("backoff: grows as the exact fraction does, and saturates where that d
     }));
 }
 
-TEST_CASE("backoff: jitter stays in its range, and reaches both ends of it")
+TEST_CASE("backoff: jitter stays in its range; draws of 0 and 1 give the least and greatest pause")
 {
     CHECK(rc::check([] {
         input in = any_input();
@@ -143,7 +143,7 @@ TEST_CASE("backoff: jitter stays in its range, and reaches both ends of it")
     }));
 }
 
-TEST_CASE("backoff: decorrelated pauses against the exact formula")
+TEST_CASE("backoff: decorrelated pauses equal the exact formula up to rounding")
 {
     CHECK(rc::check([] {
         input in = any_input();
@@ -165,7 +165,7 @@ TEST_CASE("backoff: decorrelated pauses against the exact formula")
     }));
 }
 
-TEST_CASE("backoff: without the pause before, decorrelated ones are those of draws in the middle")
+TEST_CASE("backoff: without the previous pause, decorrelated pauses assume earlier draws of 0.5")
 {
     CHECK(rc::check([] {
         input in = any_input();
@@ -184,7 +184,7 @@ TEST_CASE("backoff: without the pause before, decorrelated ones are those of dra
     }));
 }
 
-TEST_CASE("backoff: whatever is asked, a pause is none that is negative, and none over its bounds")
+TEST_CASE("backoff: for any arguments, a pause is in [0, maximum] and at least the hint")
 {
     CHECK(rc::check([] {
         const auto any = [] { return duration::nanoseconds(*rc::gen::arbitrary<std::int64_t>()); };

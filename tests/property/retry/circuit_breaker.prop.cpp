@@ -129,7 +129,7 @@ void as_the_model_does()
     }
 }
 
-TEST_CASE("circuit breaker: does what a model does that remembers everything")
+TEST_CASE("circuit breaker: results and states equal those of a model that stores all events")
 {
     CHECK(rc::check("any calls, results and clocks", as_the_model_does));
 }

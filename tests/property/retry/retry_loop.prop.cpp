@@ -46,7 +46,7 @@ struct caller {
     bool over = false;
 };
 
-TEST_CASE("attempts: never too often, too early or too late, and the end is the end")
+TEST_CASE("retry_loop: attempts, pauses, time and retries are within their limits; an end is final")
 {
     CHECK(rc::check([] {
         const call_policy p = any_policy();

@@ -167,7 +167,7 @@ bool round(std::uint64_t seed)
            told.size() == model.all.size() && told.losses() == lost;
 }
 
-TEST_CASE("bins are those that are found by comparing each sample with each bin")
+TEST_CASE("bins: results and losses equal those of a list of samples for each bin")
 {
     const std::uint64_t rounds = brief ? 3'000 : 100'000;
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {

@@ -108,7 +108,7 @@ void keeps_its_error()
 
 }  // namespace
 
-TEST_CASE("log_histogram: no quantile is farther off than its error")
+TEST_CASE("log_histogram: quantiles are within the relative error of the exact ones")
 {
     CHECK(rc::check("1024 buckets", keeps_its_error<10>));
     if (tests_support::brief) return;
@@ -117,7 +117,7 @@ TEST_CASE("log_histogram: no quantile is farther off than its error")
     CHECK(rc::check("64 buckets", keeps_its_error<6>));
 }
 
-TEST_CASE("log_histogram: merged in any order as if added to one")
+TEST_CASE("log_histogram: parts merged in different orders equal one histogram of all values")
 {
     CHECK(rc::check("merge", [] {
         const std::vector<weighted_value> given = *many();
@@ -143,7 +143,7 @@ TEST_CASE("log_histogram: merged in any order as if added to one")
     }));
 }
 
-TEST_CASE("log_histogram: weights that saturate do so in any order")
+TEST_CASE("log_histogram: saturated weights do not depend on the order, and give no quantile")
 {
     CHECK(rc::check("saturate", [] {
         const auto weights = rc::gen::map(bits64(), [](std::uint64_t n) { return n >> n % 8; });

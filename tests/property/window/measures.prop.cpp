@@ -139,7 +139,7 @@ void any_order(bool weights)
 
 }  // namespace
 
-TEST_CASE("measures: however they are grouped, the samples come to the same")
+TEST_CASE("measures: results do not depend on the grouping of the samples")
 {
     any_grouping<measures<std::int64_t, weighted_count, summed, extremes, ends>>(true);
     any_grouping<measures<std::int64_t, summed>>(false);
@@ -150,7 +150,7 @@ TEST_CASE("measures: however they are grouped, the samples come to the same")
     any_grouping<measures<double, moments>>(false);
 }
 
-TEST_CASE("measures: in whatever order they come, the samples come to the same")
+TEST_CASE("measures: results do not depend on the order of insertion")
 {
     any_order<measures<std::int64_t, weighted_count, summed, extremes, ends>>(true);
     any_order<weighted_stats<std::int64_t>>(true);

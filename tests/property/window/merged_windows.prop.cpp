@@ -183,7 +183,7 @@ bool against_one_window(std::uint64_t seed)
     return true;
 }
 
-TEST_CASE("merged windows are all their samples, sorted")
+TEST_CASE("merged_windows: a merged window equals the sorted samples of both windows")
 {
     const std::uint64_t rounds = brief ? 3'000 : 50'000;
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {
@@ -192,7 +192,7 @@ TEST_CASE("merged windows are all their samples, sorted")
     }
 }
 
-TEST_CASE("merged partitions are the window that heard of all of it")
+TEST_CASE("merged_windows: merged partitions equal one window with all samples")
 {
     const std::uint64_t rounds = brief ? 1'000 : 10'000;
     for (std::uint64_t seed = 1; seed <= rounds; ++seed) {

@@ -101,7 +101,7 @@ void agrees_with_sorting()
 
 }  // namespace
 
-TEST_CASE("quantile: as in a sorted vector, weighted or not")
+TEST_CASE("quantile: equals that of a sorted vector, with and without weights")
 {
     CHECK(rc::check("double", agrees_with_sorting<double>));
     CHECK(rc::check("float", agrees_with_sorting<float>));
@@ -111,7 +111,7 @@ TEST_CASE("quantile: as in a sorted vector, weighted or not")
     CHECK(rc::check("uint16", agrees_with_sorting<std::uint16_t>));
 }
 
-TEST_CASE("quantile: of a window that samples come to late and early")
+TEST_CASE("quantile: of a window with late and future samples, equals that of a sorted vector")
 {
     CHECK(rc::check("window", [] {
         const auto ns = [](std::int64_t n) { return wall_time::at(duration::nanoseconds(n)); };
@@ -145,7 +145,7 @@ TEST_CASE("quantile: of a window that samples come to late and early")
     }));
 }
 
-TEST_CASE("quantile_rank: the decimals that were written, up to 2^50 events")
+TEST_CASE("quantile_rank: thousandths give exact ranks below 2^39 events, at most 1 less above")
 {
     CHECK(rc::check("ranks", [] {
         const auto events = 1 + (*bits64() >> (15 + *rc::gen::inRange(0, 45)));

@@ -336,7 +336,7 @@ void lives(const std::string& what)
 
 }  // namespace
 
-TEST_CASE("sliding_window: sums are those of the samples, whatever comes when")
+TEST_CASE("sliding_window: sums equal those of a naive window, for any samples and clocks")
 {
     lives<measures<std::int64_t, summed>>("summed<int64>");
     lives<measures<double, summed>>("summed<double>");
@@ -344,23 +344,23 @@ TEST_CASE("sliding_window: sums are those of the samples, whatever comes when")
     lives<measures<double, weighted_count, compensated>>("weighted_count, compensated<double>");
 }
 
-TEST_CASE("sliding_window: extremes are those of the samples, whatever comes when")
+TEST_CASE("sliding_window: extremes equal those of a naive window, for any samples and clocks")
 {
     lives<measures<std::int64_t, extremes>>("extremes<int64>");
     lives<measures<double, extremes>>("extremes<double>");
 }
 
-TEST_CASE("sliding_window: moments are those of the samples, whatever comes when")
+TEST_CASE("sliding_window: moments equal those of a naive window, for any samples and clocks")
 {
     lives<measures<double, moments>>("moments<double>");
 }
 
-TEST_CASE("sliding_window: ends are those of the samples, whatever comes when")
+TEST_CASE("sliding_window: ends equal those of a naive window, for any samples and clocks")
 {
     lives<measures<std::int64_t, ends>>("ends<int64>");
 }
 
-TEST_CASE("sliding_window: all measures together are those of the samples, whatever comes when")
+TEST_CASE("sliding_window: all measures equal those of a naive window, for any samples and clocks")
 {
     lives<stats<std::int64_t>>("stats<int64>");
     lives<stats<double>>("stats<double>");
@@ -368,7 +368,7 @@ TEST_CASE("sliding_window: all measures together are those of the samples, whate
     lives<weighted_stats<double>>("weighted_stats<double>");
 }
 
-TEST_CASE("sliding_window: a measure to which order matters gets it")
+TEST_CASE("sliding_window: a measure that depends on the order gets the samples in order")
 {
     lives<in_order>("in_order");
 }

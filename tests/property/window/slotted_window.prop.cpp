@@ -81,7 +81,7 @@ void agrees()
 
 }  // namespace
 
-TEST_CASE("slotted_window: all of the window, and at most a slot more on either side")
+TEST_CASE("slotted_window: contains the samples of the window, at most one slot more at each end")
 {
     CHECK(rc::check("slots", agrees));
 }

@@ -178,7 +178,7 @@ void for_each_kind(F f)
     f(sliding_window<measures<double, weighted_count>>{});
 }
 
-TEST_CASE("whatever a window holds comes back")
+TEST_CASE("window_snapshot: any saved window is loaded with equal samples and clock")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice d(seed);
@@ -198,7 +198,7 @@ TEST_CASE("whatever a window holds comes back")
     }));
 }
 
-TEST_CASE("what other options let in is what they would have let in one by one")
+TEST_CASE("window_snapshot: loading with other options equals inserting the samples one by one")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice d(seed);
@@ -217,7 +217,7 @@ TEST_CASE("what other options let in is what they would have let in one by one")
     }));
 }
 
-TEST_CASE("no beginning of the bytes is taken, and none in which one bit is wrong")
+TEST_CASE("window_snapshot: truncated bytes and bytes with one wrong bit are refused")
 {
     dice d(4);
     const int rounds = 50;
@@ -237,7 +237,7 @@ TEST_CASE("no beginning of the bytes is taken, and none in which one bit is wron
     }
 }
 
-TEST_CASE("whatever becomes of the bytes, they are refused or say what they said")
+TEST_CASE("window_snapshot: randomly changed bytes are refused")
 {
     dice d(5);
     counts c;
@@ -256,7 +256,7 @@ TEST_CASE("whatever becomes of the bytes, they are refused or say what they said
     CHECK(c.refused > c.taken);
 }
 
-TEST_CASE("where the checksum is made to fit, what is taken is well-formed")
+TEST_CASE("window_snapshot: changed bytes with a valid checksum are refused, or equal when saved")
 {
     dice d(6);
     counts c;
@@ -275,7 +275,7 @@ TEST_CASE("where the checksum is made to fit, what is taken is well-formed")
     CHECK(c.taken > static_cast<std::uint64_t>(rounds));
 }
 
-TEST_CASE("any bytes at all")
+TEST_CASE("window_snapshot: random bytes with a valid checksum are refused, or equal when saved")
 {
     dice d(7);
     counts c;

@@ -58,7 +58,7 @@ using steady = sliding_window<stats<V>, wall_time, worst_case>;
 static_assert(std::is_copy_constructible_v<quick<int>> && std::is_copy_assignable_v<steady<int>>);
 static_assert(std::is_nothrow_move_constructible_v<quick<int>> &&
               std::is_nothrow_move_assignable_v<steady<int>>);
-static_assert(!std::is_convertible_v<window_options, quick<int>>, "said, not meant by chance");
+static_assert(!std::is_convertible_v<window_options, quick<int>>, "the constructor is explicit");
 static_assert(!quick<int>::weighted && sliding_window<weighted_stats<int>>::weighted);
 static_assert(std::is_same_v<quick<int>::time_type, wall_time>);
 template <class W, class... Args>
@@ -87,7 +87,7 @@ static_assert(validate(window_options{.max_points = 0})->field == "max_points");
 static_assert(validate(window_options{.ahead = -1ns})->field == "ahead");
 static_assert(validate(window_options{.ahead = -1ns})->negative);
 
-TEST_BOTH_WINDOWS("sliding_window: one sample a minute is ten in ten minutes, at any phase")
+TEST_BOTH_WINDOWS("sliding_window: one sample a minute gives ten in ten minutes, at any phase")
 {
     for (std::int64_t phase = 0; phase != 60; ++phase) {
         W w{{.span = 10min}};
@@ -102,7 +102,7 @@ TEST_BOTH_WINDOWS("sliding_window: one sample a minute is ten in ten minutes, at
     }
 }
 
-TEST_BOTH_WINDOWS("sliding_window: now is in it, and what is as old as its span is not")
+TEST_BOTH_WINDOWS("sliding_window: a sample of now is included, a sample as old as the span is not")
 {
     W w{{.span = 10ns}};
     w.insert(at(0ns), 1);
@@ -116,7 +116,7 @@ TEST_BOTH_WINDOWS("sliding_window: now is in it, and what is as old as its span 
     CHECK(w.losses() == window_losses{.too_old = 1});
 }
 
-TEST_BOTH_WINDOWS("sliding_window: an empty one has no answers, before and after")
+TEST_BOTH_WINDOWS("sliding_window: without samples, all results are empty")
 {
     W w{{.span = 1min}};
     const auto nothing = [&](std::int64_t now) {
@@ -143,7 +143,7 @@ TEST_BOTH_WINDOWS("sliding_window: an empty one has no answers, before and after
     CHECK(*w.query(at_s(101)).lowest() == 3);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: what is not a number is counted, and is in no answer")
+TEST_BOTH_WINDOWS("sliding_window: values that are not finite are counted and not included")
 {
     W w{{.span = 1min}};
     w.insert(at_s(1), 5);
@@ -160,7 +160,7 @@ TEST_BOTH_WINDOWS("sliding_window: what is not a number is counted, and is in no
     CHECK(w.losses() == window_losses{.not_finite = 3});
 }
 
-TEST_BOTH_WINDOWS("sliding_window: spikes leave nothing behind when they leave")
+TEST_BOTH_WINDOWS("sliding_window: expired spikes leave no rounding errors")
 {
     for (const double spike : {1e12, 1e17, -1e300, 1.7e308}) {
         W w{{.span = 600s}};
@@ -182,7 +182,7 @@ TEST_BOTH_WINDOWS("sliding_window: spikes leave nothing behind when they leave")
     }
 }
 
-TEST_BOTH_WINDOWS("sliding_window: one sample from the far future empties nothing")
+TEST_BOTH_WINDOWS("sliding_window: a sample of the far future removes no other sample")
 {
     W w{{.span = 10min}};
     for (std::int64_t n = 1; n <= 5; ++n) w.insert(at_s(60 * n), 1);
@@ -199,7 +199,7 @@ TEST_BOTH_WINDOWS("sliding_window: one sample from the far future empties nothin
     CHECK(w.size() == 1);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: how far ahead is too far can be said")
+TEST_BOTH_WINDOWS("sliding_window: samples later than the clock plus `ahead` are refused")
 {
     W w{{.span = 1min, .ahead = 5s}};
     CHECK(w.insert(at_s(1'000), 1) == insert_result::newest);  // the window has no time yet
@@ -218,7 +218,7 @@ TEST_BOTH_WINDOWS("sliding_window: how far ahead is too far can be said")
     CHECK(strict.insert(at(5s + 1ns), 1) == insert_result::future);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: a clock that goes back brings nothing back and stops nothing")
+TEST_BOTH_WINDOWS("sliding_window: a clock that goes back does not change the time of the window")
 {
     W w{{.span = 10s}};
     for (std::int64_t n = 1; n <= 20; ++n) w.insert(at_s(n), static_cast<double>(n));
@@ -236,7 +236,7 @@ TEST_BOTH_WINDOWS("sliding_window: a clock that goes back brings nothing back an
     CHECK(w.query(at_s(21)).points == 10);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: a jump forward lets all go at once, however far it is")
+TEST_BOTH_WINDOWS("sliding_window: a jump forward by any time expires all samples")
 {
     W w{{.span = 1ns}};
     w.insert(at_s(0), 1);
@@ -246,7 +246,7 @@ TEST_BOTH_WINDOWS("sliding_window: a jump forward lets all go at once, however f
     CHECK(w.insert(at_s(0), 1) == insert_result::too_old);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: times at both ends of the type")
+TEST_BOTH_WINDOWS("sliding_window: spans are exact at both ends of the time range")
 {
     const wall_time first = wall_time::lowest();
     const wall_time last = wall_time::highest();
@@ -277,7 +277,7 @@ TEST_BOTH_WINDOWS("sliding_window: times at both ends of the type")
     CHECK(wide.query(at(duration::nanoseconds(-2))).points == 0);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: without a span nothing is too old")
+TEST_BOTH_WINDOWS("sliding_window: without a span no sample expires")
 {
     W w{{.span = duration::highest(), .max_points = 3}};
     for (const wall_time t : {wall_time::lowest(), at_s(0), wall_time::highest()}) {
@@ -292,7 +292,7 @@ TEST_BOTH_WINDOWS("sliding_window: without a span nothing is too old")
     CHECK(all.query(wall_time::highest()).points == 1'000);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: one point at the most, and two")
+TEST_BOTH_WINDOWS("sliding_window: at most max_points are kept, and at least one")
 {
     for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{1}}) {
         W w{{.max_points = most}};  // functions stay total: none reads as one
@@ -315,7 +315,7 @@ TEST_BOTH_WINDOWS("sliding_window: one point at the most, and two")
     CHECK(two.losses() == window_losses{.pushed_out = 2});
 }
 
-TEST_BOTH_WINDOWS("sliding_window: late samples are counted at their own time")
+TEST_BOTH_WINDOWS("sliding_window: late samples are inserted in order and expire at their own time")
 {
     W w{{.span = 10s}};
     for (const std::int64_t n : {5, 1, 9, 3, 7}) w.insert(at_s(n), static_cast<double>(n));
@@ -330,7 +330,7 @@ TEST_BOTH_WINDOWS("sliding_window: late samples are counted at their own time")
     CHECK(w.losses() == window_losses{});
 }
 
-TEST_BOTH_WINDOWS("sliding_window: a minute that is told twice is one point, if it is said so")
+TEST_BOTH_WINDOWS("sliding_window: with `replace`, samples of equal time are one point")
 {
     W both{{.span = 10min}};
     W one{{.span = 10min, .on_equal_time = window_options::equal_time::replace}};
@@ -353,7 +353,7 @@ TEST_BOTH_WINDOWS("sliding_window: a minute that is told twice is one point, if 
     CHECK(one.losses() == window_losses{});
 }
 
-TEST_BOTH_WINDOWS("sliding_window: of several at one time the first is the one that came first")
+TEST_BOTH_WINDOWS("sliding_window: samples of equal time stay in the order of insertion")
 {
     W w{{.span = 10s}};
     w.insert(at_s(5), 1);
@@ -367,7 +367,7 @@ TEST_BOTH_WINDOWS("sliding_window: of several at one time the first is the one t
     CHECK(*s.last() == 10);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: how fresh an answer is and how much it covers")
+TEST_BOTH_WINDOWS("sliding_window: a result contains its age, coverage and rate")
 {
     W w{{.span = 10min}};
     for (std::int64_t n = 1; n <= 5; ++n) w.insert(at_s(60 * n), 1);
@@ -375,14 +375,14 @@ TEST_BOTH_WINDOWS("sliding_window: how fresh an answer is and how much it covers
     CHECK(*s.coverage() == doctest::Approx(0.4));
     CHECK(*s.age() == duration(0s));
     CHECK(*s.rate() == doctest::Approx(5.0 / 600));
-    s = w.query(at_s(840));  // five points still ... and nine minutes old
+    s = w.query(at_s(840));  // one point is left, nine minutes old
     CHECK(s.points == 1);
     CHECK(*s.age() == duration(9min));
     CHECK(*s.coverage() == doctest::Approx(0.9));
     CHECK(s.span == duration(10min));
 }
 
-TEST_CASE_TEMPLATE("sliding_window: a weighted sample counts as many events", W,
+TEST_CASE_TEMPLATE("sliding_window: a sample of weight n counts as n events", W,
                    sliding_window<weighted_stats<std::int64_t>, wall_time, amortised>,
                    sliding_window<weighted_stats<std::int64_t>, wall_time, worst_case>)
 {
@@ -422,7 +422,7 @@ TEST_CASE_TEMPLATE("sliding_window: integer sums are exact after an overflow of 
     CHECK(*w.query(at_s(19)).sum() == 10);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: on a steady clock as well")
+TEST_BOTH_WINDOWS("sliding_window: also works on a steady clock")
 {
     sliding_window<stats<int>, steady_time> w{{.span = 10s}};
     w.insert(steady_time::at(1s), 3);
@@ -430,7 +430,7 @@ TEST_BOTH_WINDOWS("sliding_window: on a steady clock as well")
     CHECK(*w.query(steady_time::at(2s)).age() == duration(1s));
 }
 
-TEST_BOTH_WINDOWS("sliding_window: copies go their own ways")
+TEST_BOTH_WINDOWS("sliding_window: copies are independent")
 {
     W w{{.span = 100s}};
     for (std::int64_t n = 0; n != 50; ++n) w.insert(at_s(n), static_cast<double>(n));
@@ -462,7 +462,7 @@ TEST_BOTH_WINDOWS("sliding_window: a span of less than 1 ns is replaced by 1 ns"
     }
 }
 
-TEST_BOTH_WINDOWS("sliding_window: times at both ends of the range are samples like others")
+TEST_BOTH_WINDOWS("sliding_window: samples at both ends of the time range are accepted")
 {
     W w;
     CHECK(w.insert(wall_time::lowest(), 1.0) == insert_result::newest);
@@ -476,7 +476,7 @@ TEST_BOTH_WINDOWS("sliding_window: times at both ends of the range are samples l
     CHECK(spanned.query(wall_time::highest()).points == 1);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: what was moved from is empty and works")
+TEST_BOTH_WINDOWS("sliding_window: a moved-from window is empty and works")
 {
     W w{{.span = 100s, .max_points = 8}};
     for (std::int64_t n = 0; n != 13; ++n) w.insert(at_s(n), 1), w.advance(at_s(n));
@@ -501,7 +501,7 @@ TEST_BOTH_WINDOWS("sliding_window: what was moved from is empty and works")
     CHECK(many[0] == w);
 }
 
-TEST_BOTH_WINDOWS("sliding_window: equal is what has the same samples, however it got there")
+TEST_BOTH_WINDOWS("sliding_window: equality compares samples, time and options")
 {
     const window_options o{.span = 100s};
     W one{o}, other{o};
@@ -527,7 +527,7 @@ TEST_BOTH_WINDOWS("sliding_window: equal is what has the same samples, however i
     CHECK(!(narrow == W{o}));
 }
 
-TEST_BOTH_WINDOWS("sliding_window: options that cannot work do no harm")
+TEST_BOTH_WINDOWS("sliding_window: with invalid options, all calls return defined results")
 {
     for (const duration span : {duration(0s), duration(-5s), duration::lowest()}) {
         W w{{.span = span, .ahead = duration::lowest()}};
