@@ -109,7 +109,7 @@ TEST_CASE("lease_observer: after an outage of the observer, other owners have ti
     CHECK(back.expired(0));
 }
 
-TEST_CASE("lease_observer: rows that vanish are forgotten, and strange ones left aside")
+TEST_CASE("lease_observer: removed rows are forgotten, and unknown or foreign rows are ignored")
 {
     lease_observer o = observer();
     lease other = row("0", b, 9, 9);
@@ -143,7 +143,7 @@ TEST_CASE("lease_observer: of two rows for one partition the later epoch counts,
     }
 }
 
-TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
+TEST_CASE("lease_observer: a view contains the live owners and the free partitions")
 {
     lease_observer o = observer(5);
     const lease_table t{{row("0", b, 1, 1), row("1", {}, 4, 1), row("2", {"a", 9}, 1, 1), row("3", a, 1, 1)},
@@ -229,7 +229,7 @@ TEST_CASE("lease_observer: an owner that renews its rows from now on gets a new 
     }
 }
 
-TEST_CASE("lease_observer: a lease is free for long two expiries after the last heartbeat")
+TEST_CASE("lease_observer: a lease is free_for_long two expiries after the last heartbeat")
 {
     for (const bool removed : {false, true}) {
         lease_observer o = observer();

@@ -308,7 +308,7 @@ static_assert(!waybill::row_key::read("18446744073709551616").readable());
 
 static_assert(waybill::detail::number_in_partition(0x0007000000000011) == 0x11);
 
-TEST_CASE("row_key: says what is wrong")
+TEST_CASE("row_key: each outcome of a read has a name and a description")
 {
     for (const char* key : {"17", "", "x", "99999999999999999999", "00000000000000000017"}) {
         const auto r = waybill::row_key::read(key);

@@ -142,7 +142,7 @@ int run_with(int at, bool after, bool in_transaction, bool catches)
 
 }  // namespace
 
-TEST_CASE("run_session: an exception at each call, before and after its effect")
+TEST_CASE("run_session: after an exception of any call, the next runs complete the session")
 {
     for (const bool in_transaction : {false, true}) {
         const int calls = run_with(0, false, in_transaction, false);
@@ -161,7 +161,7 @@ TEST_CASE("run_session: catching turns exceptions of the handler into faults")
     }
 }
 
-TEST_CASE("run_session: a handler wrapped with catching that returns nothing")
+TEST_CASE("run_session: with catching, a handler that returns nothing may throw")
 {
     manual_environment env;
     queue_type queue(env);
