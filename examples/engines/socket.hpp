@@ -142,7 +142,7 @@ private:
     }
     void wait(short what, clock::time_point deadline) const
     {
-        if (!ready(what, deadline)) throw socket_error("no answer in time");
+        if (!ready(what, deadline)) throw socket_error("no response before the deadline");
     }
 
     void fill(clock::time_point deadline)

@@ -115,7 +115,7 @@ void print(const options& o, const results& r)
     };
     const contestant* const first = &r.waybill;
     row("", [&](const contestant& c) { return &c == first ? "waybill" : "as usually written"; });
-    row(fmt::format("sends ({} would do)", grouped(f.optimum)),
+    row(fmt::format("sends ({} needed)", grouped(f.optimum)),
         [](const contestant& c) { return grouped(c.how.counts.sends); });
     row("of these refused as too large",
         [](const contestant& c) { return grouped(c.how.counts.rejected); });

@@ -41,19 +41,19 @@ std::vector<waybill::prune_plan::row> letters_in(engines::database& db)
 
 void print_plan(const waybill::prune_plan& plan)
 {
-    fmt::print("pruning, dry run: {} of {} would go, {} stay\n", plan.removals.size(),
+    fmt::print("pruning, dry run: {} of {} would be removed, {} kept\n", plan.removals.size(),
                support::counted(plan.before.rows, "dead letter"), plan.after.rows);
     if (plan.spike) {
         fmt::print(
-            "  ALARM: {} came within a minute. Look what is wrong; none goes for their "
-            "number\n",
+            "  ALARM: {} arrived within a minute. Find the cause; none is removed for the limit "
+            "of rows\n",
             plan.recent);
     }
     if (plan.limit_reached)
-        fmt::print("  there is no room for more: keep the circuit breaker open until there is\n");
+        fmt::print("  a limit is reached: keep the circuit breaker open until rows are removed\n");
     if (plan.removals.empty()) return;
     const waybill::prune_plan::removal& first = plan.removals.front();
-    fmt::print("  the oldest is that of order {}, parked at {}, by {}\n", first.id,
+    fmt::print("  the oldest is of order {}, dead-lettered at {}; limit: {}\n", first.id,
                waybill::to_text(first.dead_lettered_at), name(first.reason));
 }
 

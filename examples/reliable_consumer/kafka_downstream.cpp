@@ -31,7 +31,7 @@ waybill::fault downstream_service::apply(const std::string& key, std::string_vie
     }
     if (waybill::fault f = judge(body); !f.ok()) return f;
     if (waybill::crc32c(key) % 40 == 7 && failed_once_[key]++ == 0) {
-        return waybill::transient("no answer in time");
+        return waybill::transient("no response before the deadline");
     }
     ++applied_[key];
     return {};

@@ -90,7 +90,7 @@ void picture::show(const sent& s)
         ++shown_;
         odd_ += good ? 0 : 1;
         std::string note(good ? "" : s.became);
-        if (s.again) note += note.empty() ? "the same again" : ", the same again";
+        if (s.again) note += note.empty() ? "repeated unchanged" : ", repeated unchanged";
         if (!s.note.empty()) note += ": " + short_line(s.note);
         fmt::print("{:>5} {:>7} {:>11}  {}{}\n", s.number, grouped(s.items), grouped(s.bytes),
                    bar(s), note);
@@ -115,15 +115,15 @@ void print(const options& o, const destination& to, const results& r)
     const auto row = [](std::string_view what, std::uint64_t n, const std::string& more = {}) {
         fmt::print("  {:<28}{:>10}{}\n", what, grouped(n), more);
     };
-    row("batches sent", r.report.sends, fmt::format("   ({} would do)", grouped(r.fewest)));
+    row("batches sent", r.report.sends, fmt::format("   ({} needed)", grouped(r.fewest)));
     row("of these too large", r.report.refusals);
-    if (r.partial != 0) row("taken in part", r.partial);
+    if (r.partial != 0) row("accepted in part", r.partial);
     if (r.throttled != 0) row("throttled", r.throttled);
     if (r.failed != 0) row("failed", r.failed);
     if (r.unknown != 0) row("without an answer", r.unknown);
-    if (r.report.maybe_twice != 0) row("lines maybe twice", r.report.maybe_twice);
-    if (r.report.unaccepted_bytes != 0) row("bytes for nothing", r.report.unaccepted_bytes);
-    row(to.caveat.empty() ? "lines that it has" : "lines published", r.report.accepted);
+    if (r.report.maybe_twice != 0) row("lines possibly repeated", r.report.maybe_twice);
+    if (r.report.unaccepted_bytes != 0) row("bytes sent, not accepted", r.report.unaccepted_bytes);
+    row(to.caveat.empty() ? "lines accepted" : "lines published", r.report.accepted);
     fmt::print("known before: {}{}\n", r.begun, note_on(is_guess(r.begun)));
     fmt::print("learnt:       {}{}\n", r.learnt, note_on(!r.limit_told && is_guess(r.learnt)));
     std::size_t listed = 0;
@@ -131,11 +131,11 @@ void print(const options& o, const destination& to, const results& r)
     for (const waybill::item_report& i : r.report.outcomes) {
         if (i.outcome == waybill::item_outcome::accepted) continue;
         if (++listed > most_lines) ++not_listed;
-        else fmt::print("not there: {}\n", short_line(by_line(i, r.numbers)));
+        else fmt::print("not accepted: {}\n", short_line(by_line(i, r.numbers)));
     }
-    if (not_listed != 0) fmt::print("not there: and {} more\n", grouped(not_listed));
+    if (not_listed != 0) fmt::print("not accepted: and {} more\n", grouped(not_listed));
     if (r.report.stopped && r.report.taken != 0) {
-        fmt::print("stopped: {}; nothing behind line {} was read\n", short_line(to.said()),
+        fmt::print("stopped: {}; no line after line {} was read\n", short_line(to.said()),
                    r.numbers.of(r.report.taken - 1));
     }
     if (!r.wrong.empty() || r.report.not_accepted != 0 || r.report.stopped) return;
@@ -144,9 +144,9 @@ void print(const options& o, const destination& to, const results& r)
                    r.in_order ? "in order" : "repeated lines after later ones");
         return;
     }
-    const std::string_view done = to.caveat.empty() ? "that it has it" : "that it was published";
-    if (r.unknown == 0) fmt::print("it has said of each line, once, {}", done);
-    else fmt::print("it has said of each line {}; what had no answer was repeated", done);
+    const std::string_view done = to.caveat.empty() ? "accepted" : "published";
+    if (r.unknown == 0) fmt::print("each line was {} once", done);
+    else fmt::print("each line was {}; batches without an answer were repeated", done);
     fmt::print("{}{}\n", to.caveat.empty() ? "" : "; ", to.caveat);
 }
 

@@ -48,7 +48,7 @@ naive() { sed -n "s/^ *$1 *[0-9,]* *\([0-9,]*\)\$/\1/p" out | tr -d , | head -n 
 runs --db whole
 for decision in 'sent order' 'again at once: order' 'deferred until' 'the circuit breaker is open until' \
     'the circuit breaker is half_open' 'the circuit breaker is closed' 'dead letter: order' 'deferred as before' \
-    'dry run: 12 of 22 dead letters would go' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do
+    'dry run: 12 of 22 dead letters would be removed' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do
     says "$decision"
 done
 [ "$(number orders)" = 1342 ] || fail "$(number orders) orders, and not 1342"
@@ -93,8 +93,8 @@ runs --input few --plain --outage 1 --db few.db
 [ "$(number orders)" = 3 ] || fail "$(number orders) orders, and not 3"
 for i in $(seq 110); do line python3-fake-factory; done >same
 runs --input same --plain --outage 1
-says 'ALARM: 110 came within a minute'
-says 'dry run: 0 of 110 dead letters would go'
+says 'ALARM: 110 arrived within a minute'
+says 'dry run: 0 of 110 dead letters would be removed'
 : >empty
 answers 1 --input empty
 says 'empty is empty: name a file with at least one line as the input'

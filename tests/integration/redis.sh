@@ -136,7 +136,7 @@ recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
 expect_exit 1 --to redis: --input mixed --limit 1048576
 expect_number accepted 2000
 expect_number not_accepted 1
-expect_output 'not there: line 1001: '
+expect_output 'not accepted: line 1001: '
 expect_output 'exceeds proto-max-bulk-len of 1048576'
 grep -q '"checked": true' report.json || fail 'the stream was not read back'
 expect_exit 0 --to redis: --input "$recording"

@@ -75,7 +75,7 @@ expect_number accepted 2
 expect_exit 1 --to kafka: --input three --limit 3000
 expect_number accepted 2
 expect_number not_accepted 1
-expect_output 'not there: line 3: too_large, '
+expect_output 'not accepted: line 3: too_large, '
 
 # A cluster of another process, twice: the second run reads back only its own lines.
 compiled kafka_cluster

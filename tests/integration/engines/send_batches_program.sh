@@ -4,7 +4,7 @@
 # For scripts that test send_batches. They have $program and `fail`, and work in their own folder:
 #
 #     expect_exit 1 --to redis: --input mixed        # the outputs are in out and err
-#     expect_output 'not there: line 1001: '
+#     expect_output 'not accepted: line 1001: '
 #     expect_number accepted 2000                    # a number of the report
 #
 # limit is the time limit of a run in seconds; 120 if it is not set.

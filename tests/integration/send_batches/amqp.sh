@@ -42,7 +42,7 @@ else
     server=$pid
     expect_exit 0 --to "amqp://127.0.0.1:$(first_line peer)/lost"
     expect_number unknown 1
-    again=$(grep 'the same again' out | awk '{ gsub(",", "", $2); print $2 }')
+    again=$(grep 'repeated unchanged' out | awk '{ gsub(",", "", $2); print $2 }')
     [ "$(wc -l <got)" -eq $((lines + again)) ] || fail "AMQP: $(wc -l <got) lines, $again of $lines came twice"
     awk '!seen[$0]++' got | cmp -s - "$recording" || fail 'AMQP: more than the one batch was repeated'
     stopped "$server"

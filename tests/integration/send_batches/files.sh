@@ -26,8 +26,8 @@ expect_number input_bytes 20
 { printf '\n\n{"n":1}\n\n'; two_lines 100 70000; printf '\n'; two_lines 70000 100; } >gaps
 expect_exit 1 --input gaps
 expect_number accepted 3
-expect_output 'not there: line 6: too_large'
-expect_output 'not there: line 8: too_large'
+expect_output 'not accepted: line 6: too_large'
+expect_output 'not accepted: line 8: too_large'
 [ "$(grep -c '"first_line": [68],' report.json)" -eq 2 ] || fail 'the report does not name the lines'
 expect_exit 1 --input - <tmp
 expect_output 'the standard input is a folder'

@@ -46,7 +46,7 @@ CONF
 
     # Without a subscriber nothing is sent, and accepted messages are not reported as stored.
     expect_exit 1 --to "nats://127.0.0.1:$port/unread"
-    expect_output 'stopped: 503 no responders: there is no subscriber of unread; nothing behind line '
+    expect_output 'stopped: 503 no responders: there is no subscriber of unread; no line after line '
     expect_number sends 1
     expect_number accepted 0
     background reader "$python" "$here/readers.py" nats "$port" one got
@@ -54,7 +54,7 @@ CONF
     first_line reader >/dev/null
     expect_exit 0 --to "nats://127.0.0.1:$port/one" --input one
     expect_output 'lines published'
-    expect_output 'once, that it was published; core NATS keeps nothing without a subscriber'
+    expect_output 'each line was published once; core NATS keeps nothing without a subscriber'
     stopped "$reader"
     expect_exit 0 --help
     expect_output 'nats://HOST:PORT/SUBJECT (core NATS keeps nothing without a subscriber)'

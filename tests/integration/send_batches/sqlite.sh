@@ -56,7 +56,7 @@ expect_number input_bytes 20
 expect_exit 1 --input large
 expect_number accepted 11
 expect_number not_accepted 1
-expect_output 'not there: line 7: too_large, '
+expect_output 'not accepted: line 7: too_large, '
 
 # A queue with lost, doubled or swapped lines is found.
 cat >sql.cpp <<'SQL'

@@ -26,7 +26,7 @@ else
     expect_number unknown 1
     above refusals 0
     expect_output 'ThrottlingException: Rate exceeded'
-    expect_output 'the same again'
+    expect_output 'repeated unchanged'
     same got 'SQS, throttled, and with an answer that was lost'
     stopped "$server"
 
@@ -43,7 +43,7 @@ else
     queue 65536 reject=1:2
     expect_exit 1 --to "sqs:http://127.0.0.1:$port/q"
     expect_number not_accepted 1
-    expect_output 'not there: line 3: failed, permanent'
+    expect_output 'not accepted: line 3: failed, permanent'
     [ "$(wc -l <got)" -eq $((lines - 1)) ] || fail 'SQS: more than the rejected entry is missing'
     expect_exit 1 --to "sqs:http://127.0.0.1:$port/nowhere"
     expect_output 'QueueDoesNotExist'
