@@ -49,7 +49,7 @@ new
 ./sql q.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
 cp q.sqlite stopped.sqlite
 [ "$(./article q.sqlite redrive)" = 'finished: 4 sent, 4 removed, 0 held back' ] ||
-    fail "an undisturbed run says something else"
+    fail "the output of an undisturbed run differs"
 check "an undisturbed run"
 
 # A queue without duplicate detection: it counts the messages that come twice.

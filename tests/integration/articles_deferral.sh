@@ -22,7 +22,7 @@ fail() { echo "articles_deferral: $*" >&2; exit 1; }
 said=$(timeout 60 ./deferral m.sqlite server 90 'ada@example.org hello' 'no address' 'bob@example.org hi' | tail -1)
 wait
 [[ $said =~ ^[0-9]+\ received,\ 2\ completed,\ [0-9]+\ deferred,\ 1\ dead-lettered\;\ empty$ ]] ||
-    fail "an undisturbed run says $said"
+    fail "the output of an undisturbed run is: $said"
 [ "$(cat server/1 server/3)" = 'ada@example.org hellobob@example.org hi' ] || fail "the mails are wrong"
 
 # Waiting mails: the program creates the tables.

@@ -17,7 +17,7 @@ source=${ARTICLE:-$WAYBILL_SOURCE/examples/articles/outbox.cpp}
 fail() { echo "articles_outbox: $*" >&2; exit 1; }
 
 mkdir "$work/undisturbed"
-[ "$("$work/outbox" "$work/undisturbed")" = '9 sent, 1 dead, 2 returned; drained' ] || fail "an undisturbed run says something else"
+[ "$("$work/outbox" "$work/undisturbed")" = '9 sent, 1 dead, 2 returned; drained' ] || fail "the output of an undisturbed run differs"
 
 # check FOLDER WHAT: the content of the databases.
 check()

@@ -54,7 +54,7 @@ reprocessed='10 20 30 40 -5 -7'
 ./article q.sqlite consume
 check "an undisturbed run" "$consumed" '2 7'
 saved consumed.sqlite
-[ "$(./article q.sqlite reprocess)" = 'finished: 2 done, 0 failed' ] || fail "reprocess says something else"
+[ "$(./article q.sqlite reprocess)" = 'finished: 2 done, 0 failed' ] || fail "the output of reprocess differs"
 check "an undisturbed run" "$reprocessed" ''
 
 for when in KILL_AT KILL_AFTER; do

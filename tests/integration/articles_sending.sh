@@ -7,16 +7,16 @@ set -euo pipefail
 export LC_ALL=C
 bin=$WAYBILL_BIN/examples
 
-# says PROGRAM: its output equals the text on stdin, and its exit code is 0.
-says()
+# expect_output PROGRAM: its output equals the text on stdin, and its exit code is 0.
+expect_output()
 {
-    diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "$1 says something else" >&2; exit 1; }
+    diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "the output of $1 differs" >&2; exit 1; }
 }
-says article_chunk_and_send <<'END'
+expect_output article_chunk_and_send <<'END'
 19999 messages in 40 batches, 1 archived
 ended with 0
 END
-says article_adaptive_sender <<'END'
+expect_output article_adaptive_sender <<'END'
 items 0 to 776: accepted
 item 777: too_large, 300100 bytes where the limit is 262144
 items 778 to 19999: accepted
@@ -30,4 +30,4 @@ if [ ! -x "$bin/async_sender" ]; then
 fi
 said=$(timeout 60 "$bin/async_sender")
 [[ $said =~ ^5000\ messages\ accepted\ in\ [0-9]+\ calls,\ at\ most\ 4\ at\ a\ time\;\ each\ key\ is\ in\ order$ ]] ||
-    { echo "async_sender says: $said" >&2; exit 1; }
+    { echo "the output of async_sender is: $said" >&2; exit 1; }

@@ -31,17 +31,17 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
-# and err.
-answers()
+# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
+# out and err.
+expect_code()
 {
     local code=0 expected=$1
     shift
     "$autoscaler" "$@" >out 2>err || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-silent() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
+expect_no_text() { ! grep -qF -- "$1" out err || fail "the output contains: $1"; }
 same() { cmp -s "$1" "$2" || fail "$1 and $2 are not the same"; }
 well_formed()
 {
@@ -55,14 +55,14 @@ well_formed()
 
 # --- the recording -------------------------------------------------------------------------------
 
-answers 0 --json records --chart chart.svg --state state
+expect_code 0 --json records --chart chart.svg --state state
 [ ! -s err ] || fail 'it complains about its own recording'
 ! grep -q $'\x1b' out || fail 'colours in a file'
-says 'checked: killed before each decision it decides the same'
-for word in ' up 1 -> ' ' down ' 'held at 1 (unknown)' 'cooldown until' 'stabilising until'; do says "$word"; done
+expect_text 'checked: killed before each decision it decides the same'
+for word in ' up 1 -> ' ' down ' 'held at 1 (unknown)' 'cooldown until' 'stabilising until'; do expect_text "$word"; done
 cp out first
 same first "$golden/decisions.txt"
-answers 0
+expect_code 0
 same out first
 well_formed chart.svg
 for word in backlog 'held: cooldown' 'up if mean' 'down if highest'; do
@@ -79,17 +79,17 @@ behind=$(sed -n 's/^\([0-9]*\) rows* of trace.csv behind the last decision$/\1/p
 head -n -"${behind:-0}" "$trace" | awk -F, '$3 == "backlog" { n++; sum += $4; if ($4 > high) high = $4 } END { printf "%.1f, %d\n", sum / n, high }' \
     >figures
 sed 's/\([0-9]\),\([0-9]\{3\}\)/\1\2/g' first | grep -qF "$(cat figures)" || fail "the backlog is not $(cat figures)"
-answers 0 --all
+expect_code 0 --all
 [ "$(grep -c '^orders: ' out)" = "$(table 2)" ] || fail 'not all decisions are printed'
 
 # The same as JSON, with another order of columns, quotes and other line ends.
 awk -F, 'NR > 1 { printf "{\"value\":%s,\"metric\":\"%s\",\"time\":\"%s\",\"resource\":\"%s\",\"instances\":%s}\n", \
     $4, $3, $1, $2, $5 }' "$trace" >trace.ndjson
-answers 0 trace.ndjson
+expect_code 0 trace.ndjson
 sed 's/trace.ndjson/trace.csv/' out >as_csv
 same as_csv first
 awk -F, '{ printf "%s,\"%s\",%s,more,%s,%s\r\n", $4, $2, $1, $3, $5 }' "$trace" >trace.csv
-answers 0 - <trace.csv
+expect_code 0 - <trace.csv
 sed 's/the standard input/trace.csv/' out >as_stdin
 same as_stdin first
 rm trace.csv
@@ -119,16 +119,16 @@ done
 [ $kills -ge 10 ] || fail "only $kills kills"
 same killed state
 same killed.records records
-says 'checked: killed before'
-answers 0 --json killed.records --state killed
+expect_text 'checked: killed before'
+expect_code 0 --json killed.records --state killed
 same killed.records records
-says 'the state had'
+expect_text 'the state had'
 # A trace that grows between two runs.
 lines=$(wc -l <"$trace")
 mkdir grows
 for n in 7 8 40 41 $((lines / 3)) $((lines / 2 + 1)) "$lines"; do
     head -n "$n" "$trace" >grows/trace.csv
-    answers 0 grows/trace.csv --policy "$folder/policy.json" --state grows.state --json grows.records
+    expect_code 0 grows/trace.csv --policy "$folder/policy.json" --state grows.state --json grows.records
 done
 same grows.state state
 same grows.records records
@@ -141,9 +141,9 @@ refused()
     local words=$1
     shift
     cp bad before
-    answers 1 --state bad "$@"
-    says "$words"
-    grep -q 'state' err || fail 'it does not say that it is the state'
+    expect_code 1 --state bad "$@"
+    expect_text "$words"
+    grep -q 'state' err || fail 'the error output does not name the state'
     same bad before
     [ ! -s out ] || fail 'it has decided something'
 }
@@ -177,78 +177,78 @@ head -n 40 "$trace" >grows/trace.csv
 refused 'holds the work of another input than grows/trace.csv' grows/trace.csv --policy "$folder/policy.json"
 refused 'it is that of trace.csv' trace.ndjson
 head -c 10 records >short.records
-answers 1 --state state --json short.records
-says 'are shorter than the state says'
+expect_code 1 --state state --json short.records
+expect_text 'are shorter than the state says'
 [ "$(wc -c <short.records)" = 10 ] || fail 'it has changed the records'
 mkdir locked
-answers 1 --state nowhere/state
-says 'the state cannot be written to nowhere/state'
-answers 1 --state "$trace"
-says 'it is the trace'
-answers 1 --state locked
-says 'the state cannot be written to locked'
+expect_code 1 --state nowhere/state
+expect_text 'the state cannot be written to nowhere/state'
+expect_code 1 --state "$trace"
+expect_text 'it is the trace'
+expect_code 1 --state locked
+expect_text 'the state cannot be written to locked'
 
 # --- options -------------------------------------------------------------------------------------
 
-answers 0 --help
-says '--instances trace'
+expect_code 0 --help
+expect_text '--instances trace'
 for bad in --bogus 'a b' '--every 0s' '--every soon' '--window -1s' '--window 0s' '--every forever' '--instances x' \
     --state --json '--from x://y' '--live --from sqlite:x' '--live x' '--live nats://a/b/c/d' '--live --state s' '--live --instances 2' \
     '--for 10s' '--from sqlite:x --instances trace' '--instances trace --delay 5s' '--seed x' '--folder x'; do
     # shellcheck disable=SC2086
-    answers 2 $bad
-    says 'autoscaler --help'
+    expect_code 2 $bad
+    expect_text 'autoscaler --help'
     [ ! -s out ] || fail "it is not an error that $bad prints"
 done
-answers 0 --instances 9
-says 'down 9 -> '  # more than the maximum
-answers 0 --instances 0
-says 'up 0 -> 1'
-answers 0 --delay 40s
-says 'waits for a result until'
-answers 0 --instances trace
-says 'checked: '
-answers 1 --chart "$trace"
-says 'the chart cannot be written to'
-answers 1 --json "$folder/policy.json"
-says 'it is the policy'
+expect_code 0 --instances 9
+expect_text 'down 9 -> '  # more than the maximum
+expect_code 0 --instances 0
+expect_text 'up 0 -> 1'
+expect_code 0 --delay 40s
+expect_text 'waits for a result until'
+expect_code 0 --instances trace
+expect_text 'checked: '
+expect_code 1 --chart "$trace"
+expect_text 'the chart cannot be written to'
+expect_code 1 --json "$folder/policy.json"
+expect_text 'it is the policy'
 if [ -w /dev/full ]; then
     ! "$autoscaler" >/dev/full 2>said || fail 'a summary that was not written counts as written'
-    grep -q 'the standard output cannot be written' said || fail 'it does not say why'
-    answers 1 --json /dev/full
-    says 'the records cannot be written to /dev/full: No space left on device'
+    grep -q 'the standard output cannot be written' said || fail 'the error output does not contain the reason'
+    expect_code 1 --json /dev/full
+    expect_text 'the records cannot be written to /dev/full: No space left on device'
 fi
-"$autoscaler" >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$autoscaler" >&- 2>&- <&- || fail 'it fails without open streams'
 
 policy() { printf '%s\n' "$1" >policy.json; }
 
 # --- a live queue ---------------------------------------------------------------------------------
 
-answers 0 --live --for 15s --chart live.svg --json live.records --folder queue
-says ' up 1 -> '
-says ' down '
-says 'messages sent, '
-says ', 0 left'
-says 'checked: '
+expect_code 0 --live --for 15s --chart live.svg --json live.records --folder queue
+expect_text ' up 1 -> '
+expect_text ' down '
+expect_text 'messages sent, '
+expect_text ', 0 left'
+expect_text 'checked: '
 well_formed live.svg
 [ "$(wc -l <live.records)" -ge 30 ] || fail 'hardly any decision'
 
 if "$autoscaler" --from nats://127.0.0.1:1/s/c --for 1ms 2>&1 | grep -q 'built without nats.c'; then
     echo 'SKIP: autoscaler --live nats: it was built without libnats-dev'
 elif command -v nats-server >/dev/null; then
-    answers 0 --live nats --for 4s
-    says ', 0 left'
-    says 'checked: '
+    expect_code 0 --live nats --for 4s
+    expect_text ', 0 left'
+    expect_text 'checked: '
 fi
 
 policy '{"up": {"last": "backlog", "above": 5}, "down": {"highest": "backlog", "below": 1}, "min_points": 3,
          "stabilise": {"down": "0s"}, "instances": {"lowest": 1, "highest": 2}}'
 watch=(--from sqlite:queue/live.sqlite --policy policy.json --every 100ms --window 20s --state watched --json watched.records)
-answers 0 "${watch[@]}" --for 1500ms
-says 'steady at 1'
-answers 0 "${watch[@]}" --for 400ms
-silent unknown  # it still has the earlier values, and no new ones
-silent 'live.sqlite: '
+expect_code 0 "${watch[@]}" --for 1500ms
+expect_text 'steady at 1'
+expect_code 0 "${watch[@]}" --for 400ms
+expect_no_text unknown  # it still has the earlier values, and no new ones
+expect_no_text 'live.sqlite: '
 lines=$(wc -l <watched.records)
 "$autoscaler" "${watch[@]}" --tick-pause 1 >out 2>err &
 running=$!
@@ -259,15 +259,15 @@ done
 kill -INT $running
 wait $running || fail 'Ctrl-C is no failure'
 running=
-says 'checked: '
+expect_text 'checked: '
 lines=$(wc -l <watched.records)
 [ "$lines" -ge 10 ] || fail 'hardly any decision was watched'
-answers 0 --from sqlite:nothing --policy policy.json --every 100ms --for 500ms --json asked.records
-says 'unknown: no file nothing'
-says 'held at 1 (unknown)'
+expect_code 0 --from sqlite:nothing --policy policy.json --every 100ms --for 500ms --json asked.records
+expect_text 'unknown: no file nothing'
+expect_text 'held at 1 (unknown)'
 asked=$(wc -l <asked.records)
 [ "$asked" -ge 2 ] || fail 'hardly any question'
-says "$asked questions got no answer, and counted as unknown"
-silent 'down 1 -> '
+expect_text "$asked questions got no answer, and counted as unknown"
+expect_no_text 'down 1 -> '
 
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'

@@ -20,17 +20,17 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
-# and err.
-answers()
+# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
+# out and err.
+expect_code()
 {
     local code=0 expected=$1
     shift
     "$autoscaler" "$@" >out 2>err || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-silent() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
+expect_no_text() { ! grep -qF -- "$1" out err || fail "the output contains: $1"; }
 same() { cmp -s "$1" "$2" || fail "$1 and $2 are not the same"; }
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -50,8 +50,8 @@ policy '{"up": {"mean": "backlog", "above": 100}, "down": {"highest": "backlog",
 mine=(--policy policy.json --every 10s --window 60s)
 
 { echo $heading; calm 0 200; } >good.csv
-answers 0 good.csv "${mine[@]}" --json good.records
-silent rows,
+expect_code 0 good.csv "${mine[@]}" --json good.records
+expect_no_text rows,
 {
     echo $heading
     calm 0 100
@@ -75,55 +75,55 @@ silent rows,
     row 20 backlog 100000 2
     calm 100 200
 } >bad.csv
-answers 0 bad.csv "${mine[@]}" --json bad.records
-says '6 rows, first in line 42: value is not finite'
-says '9 rows, first in line 48: value is no number'
-says '1 row, first in line 58: a quote is not closed'
-says 'first in line 59: time is no time such as'
-says '1 row, first in line 62: time is more than 1h from all others'
-says '2 rows, first in line 63: is too old for the window'
-says '1 row, first in line 64: resource is empty'
-says '1 row, first in line 65: metric is empty'
-says 'first in line 66: resource has a control character'
-says 'first in line 67: resource is not UTF-8'
-says '4 rows, first in line 68: instances is no whole number'
-says '1 row, first in line 72: metric is missing'
-says '1 row, first in line 74: resource is missing'
-says 'there are more fields than columns'
-says 'first in line 75: the line is longer than 65,536 bytes'
+expect_code 0 bad.csv "${mine[@]}" --json bad.records
+expect_text '6 rows, first in line 42: value is not finite'
+expect_text '9 rows, first in line 48: value is no number'
+expect_text '1 row, first in line 58: a quote is not closed'
+expect_text 'first in line 59: time is no time such as'
+expect_text '1 row, first in line 62: time is more than 1h from all others'
+expect_text '2 rows, first in line 63: is too old for the window'
+expect_text '1 row, first in line 64: resource is empty'
+expect_text '1 row, first in line 65: metric is empty'
+expect_text 'first in line 66: resource has a control character'
+expect_text 'first in line 67: resource is not UTF-8'
+expect_text '4 rows, first in line 68: instances is no whole number'
+expect_text '1 row, first in line 72: metric is missing'
+expect_text '1 row, first in line 74: resource is missing'
+expect_text 'there are more fields than columns'
+expect_text 'first in line 75: the line is longer than 65,536 bytes'
 same bad.records good.records
 
 # Equal rows count once. Of two contradicting rows the later one counts. Late rows count at their
 # time. The order within a decision does not matter.
 { echo $heading; calm 0 200 | sed p; } >twice.csv
-answers 0 twice.csv "${mine[@]}" --json twice.records
-says '78 rows, first in line 3: is of the same time as one before, and replaces it'
+expect_code 0 twice.csv "${mine[@]}" --json twice.records
+expect_text '78 rows, first in line 3: is of the same time as one before, and replaces it'
 same twice.records good.records
 { echo $heading; row 0 backlog 9999 2; calm 0 200; } >again.csv
-answers 0 again.csv "${mine[@]}" --json again.records
+expect_code 0 again.csv "${mine[@]}" --json again.records
 same again.records good.records
 { echo $heading; calm 0 200 | awk '{ line[NR] = $0 } END { for (n = 1; n < NR; n += 2) { print line[n + 1]; print line[n] } }'; } >mixed.csv
-answers 0 mixed.csv "${mine[@]}" --json mixed.records
+expect_code 0 mixed.csv "${mine[@]}" --json mixed.records
 same mixed.records good.records
 { echo $heading; calm 0 100; row 92 backlog 1000 2; calm 100 200; } >late.csv
-answers 0 late.csv "${mine[@]}"
-says '1 row, first in line 42: came late, and counts at its time'
+expect_code 0 late.csv "${mine[@]}"
+expect_text '1 row, first in line 42: came late, and counts at its time'
 # A clock that is wrong at first, and one with a real gap of a day.
 { echo $heading; echo '2030-01-01T00:00:00Z,orders,backlog,5,2'; calm 0 200; } >wrong.csv
-answers 0 wrong.csv "${mine[@]}" --json wrong.records
-says '1 row, first in line 2: time is more than 1h from all others'
+expect_code 0 wrong.csv "${mine[@]}" --json wrong.records
+expect_text '1 row, first in line 2: time is more than 1h from all others'
 same wrong.records good.records
 { echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01/2026-03-02/'; } >gap.csv
-answers 0 gap.csv "${mine[@]}"
-says 'decisions left out, as nothing came for more than an hour'
+expect_code 0 gap.csv "${mine[@]}"
+expect_text 'decisions left out, as nothing came for more than an hour'
 { echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01T12/2262-04-11T22/'; } >end.csv
-answers 0 end.csv "${mine[@]}"
-says 'checked: '
+expect_code 0 end.csv "${mine[@]}"
+expect_text 'checked: '
 { echo $heading; for f in 775807 775806 775805; do echo "2262-04-11T23:47:16.854${f}Z,orders,backlog,500,1"; done; } >last.csv
-answers 0 last.csv "${mine[@]}"
+expect_code 0 last.csv "${mine[@]}"
 { echo $heading; for f in 145 146 147 148; do echo "1677-09-21T00:12:43.${f}999999Z,orders,backlog,500,1"; done; calm 0 60; } >old.csv
-answers 0 old.csv "${mine[@]}"
-says 'checked: '
+expect_code 0 old.csv "${mine[@]}"
+expect_text 'checked: '
 
 # As JSON.
 {
@@ -139,40 +139,40 @@ says 'checked: '
     echo '[]'
     echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":5,"instances":null,"more":[]}'
 } >bad.ndjson
-answers 0 bad.ndjson "${mine[@]}"
-says '2 rows, first in line 41: value or the text after it is no JSON'
-says '1 row, first in line 43: value is no number'
-says '1 row, first in line 44: value is missing'
-says '1 row, first in line 45: value is there twice'
-says '1 row, first in line 46: time is no text'
-says '1 row, first in line 47: instances is no whole number'
-says 'first in line 48: resource or the text after it is no JSON'
-says '1 row, first in line 49: the line is no JSON object'
+expect_code 0 bad.ndjson "${mine[@]}"
+expect_text '2 rows, first in line 41: value or the text after it is no JSON'
+expect_text '1 row, first in line 43: value is no number'
+expect_text '1 row, first in line 44: value is missing'
+expect_text '1 row, first in line 45: value is there twice'
+expect_text '1 row, first in line 46: time is no text'
+expect_text '1 row, first in line 47: instances is no whole number'
+expect_text 'first in line 48: resource or the text after it is no JSON'
+expect_text '1 row, first in line 49: the line is no JSON object'
 
 # Files.
-answers 1 nothing.csv
-says 'there is no file nothing.csv'
-answers 1 tmp
-says 'tmp is a folder'
+expect_code 1 nothing.csv
+expect_text 'there is no file nothing.csv'
+expect_code 1 tmp
+expect_text 'tmp is a folder'
 for heading_of in 'time,resource,metric' 'time,resource,value,instances' 'a,b' 'time,time,resource,metric,value' 'x"y","'; do
     { echo "$heading_of"; calm 0 100; } >heading.csv
-    answers 1 heading.csv
-    says 'heading.csv, line 1: '
+    expect_code 1 heading.csv
+    expect_text 'heading.csv, line 1: '
 done
-says 'a quote is not closed'
+expect_text 'a quote is not closed'
 : >empty
-answers 1 empty
-says 'empty is empty: name a file with at least one line as the input'
+expect_code 1 empty
+expect_text 'empty is empty: name a file with at least one line as the input'
 echo $heading >empty
-answers 1 empty
+expect_code 1 empty
 { echo $heading; echo 'x,orders,backlog,1,1'; } >empty
-answers 1 empty
-says 'line 2: time is no time'
+expect_code 1 empty
+expect_text 'line 2: time is no time'
 head -c 100000 /dev/urandom >noise
-answers 1 noise
+expect_code 1 noise
 { head -c 70000 /dev/zero | tr '\0' ' '; echo x; cat good.csv; } >noise
-answers 1 noise
-says 'noise, line 1: there is no heading'
+expect_code 1 noise
+expect_text 'noise, line 1: there is no heading'
 
 # --- policies ------------------------------------------------------------------------------------
 
@@ -180,9 +180,9 @@ says 'noise, line 1: there is no heading'
 wrong()
 {
     policy "$2"
-    answers 1 good.csv "${mine[@]}"
-    says "policy.json: "
-    says "$1"
+    expect_code 1 good.csv "${mine[@]}"
+    expect_text "policy.json: "
+    expect_text "$1"
     [ ! -s out ] || fail 'it has decided something'
 }
 bounds='"instances": {"lowest": 1, "highest": 4}'
@@ -198,15 +198,15 @@ wrong 'line 2, column' '{"up": '
 wrong '/up' '{}'
 wrong '' ''
 policy "{\"up\": {\"mean\": \"backlog\", \"above\": 10}, \"step\": {\"up\": {\"percent\": 10}}, $bounds}"
-answers 0 good.csv "${mine[@]}"
-says 'up 1 -> 2'  # a tenth of one is rounded to one
-says 'up 3 -> 4'
+expect_code 0 good.csv "${mine[@]}"
+expect_text 'up 1 -> 2'  # a tenth of one is rounded to one
+expect_text 'up 3 -> 4'
 policy '{"up": {"mean": "backlog", "above": {"per_instance": 5}}, "activation": {"last": "backlog", "above": 0},
          "zero_after": "0s", "instances": {"lowest": 0, "highest": 4}}'
-answers 0 good.csv "${mine[@]}"
-says 'up 0 -> 1'
-says 'checked: '
-answers 1 --policy nothing.json
-says 'there is no file nothing.json: name one as the policy'
-answers 1 --policy tmp
-says 'tmp is a folder'
+expect_code 0 good.csv "${mine[@]}"
+expect_text 'up 0 -> 1'
+expect_text 'checked: '
+expect_code 1 --policy nothing.json
+expect_text 'there is no file nothing.json: name one as the policy'
+expect_code 1 --policy tmp
+expect_text 'tmp is a folder'

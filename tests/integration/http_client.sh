@@ -74,16 +74,16 @@ sends()
     timeout 60 "$program" --to "$to" --input lines >out 2>err || code=$?
     [ $code -eq "$1" ] || fail "exit $code, not $1"
 }
-says() { grep -qF -- "$1" out err || fail "it does not print: $1"; }
+expect_text() { grep -qF -- "$1" out err || fail "it does not print: $1"; }
 sends 1
-says "the server's certificate is refused"
+expect_text "the server's certificate is refused"
 [ ! -s got ] || fail 'lines were sent to a server whose certificate was refused'
 export CURL_CA_BUNDLE=$work/ca.pem
 sends 0
 cmp -s lines got || fail 'the lines are not in the queue'
 AWS_SECRET_ACCESS_KEY=other sends 1
-says 'SignatureDoesNotMatch'
+expect_text 'SignatureDoesNotMatch'
 AWS_REGION='' sends 1
-says 'AWS_ACCESS_KEY_ID needs AWS_SECRET_ACCESS_KEY and AWS_REGION'
+expect_text 'AWS_ACCESS_KEY_ID needs AWS_SECRET_ACCESS_KEY and AWS_REGION'
 cmp -s lines got || fail 'lines were accepted without a valid signature'
 echo 'http_client: certificates are checked, and requests to SQS are signed'

@@ -62,7 +62,7 @@ if [[ ${parts[*]} == *nats* ]]; then
         sleep 0.1
     done
     grep -q 'it works' killed.out || { cat killed.out >&2; wrong=$((wrong + 1)); }
-    [ "$(left | wc -l)" -ge 3 ] || { echo 'it has started nobody' >&2; wrong=$((wrong + 1)); }
+    [ "$(left | wc -l)" -ge 3 ] || { echo 'it has started no worker' >&2; wrong=$((wrong + 1)); }
     kill -9 "${running[killed]}"
     wait "${running[killed]}" 2>/dev/null || true
     unset 'running[killed]'

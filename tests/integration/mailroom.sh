@@ -21,9 +21,9 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
-# and err.
-answers()
+# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
+# out and err.
+expect_code()
 {
     local code=0 expected=$1
     shift
@@ -31,8 +31,8 @@ answers()
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 
-# says TEXT: the output or the error output contains it.
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+# expect_text TEXT: the output or the error output contains it.
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
 
 # number KEY: the value in report.json, without the part of the naive loop.
 number() { sed '/"naive": {/,/}/d' report.json | sed -n "s/^ *\"$1\": \([0-9]*\)[.0-9e-]*,\{0,1\}\$/\1/p"; }
@@ -52,10 +52,10 @@ adds_up()
 }
 
 # The whole recording: two kills, at most ten lines, and all of it in the sink.
-answers 0 --db whole --report report.json
+expect_code 0 --db whole --report report.json
 [ "$(wc -l <out)" -le 10 ] || fail 'more than ten lines'
-says 'killed 2 times with -9 (at enqueue.insert, consume.handler)'
-says 'checked: each event is in the sink exactly once'
+expect_text 'killed 2 times with -9 (at enqueue.insert, consume.handler)'
+expect_text 'checked: each event is in the sink exactly once'
 adds_up
 is read "$(wc -l <"$recording")"
 is worker_kills 2
@@ -69,51 +69,51 @@ awk -F, 'NR > 1 && ($2 - $3 != $4 || NF != 4) { exit 1 }' whole/backlog.csv || f
 
 # A second run has nothing to do and changes nothing.
 "$mailroom" --db whole --dump >before
-answers 0 --db whole --report report.json
-says 'nothing to do'
+expect_code 0 --db whole --report report.json
+expect_text 'nothing to do'
 adds_up
 is sends 0
 "$mailroom" --db whole --dump | cmp -s - before || fail 'the tables have changed though there was nothing to do'
 
 # Without kills and without a folder: the same figures, the same tables, no files left.
-answers 0 --plain --report report.json
+expect_code 0 --plain --report report.json
 adds_up
 is worker_kills 0
 [ -z "$(naive_number lost)" ] || fail 'the naive loop has run'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
-answers 0 --plain --db plain
+expect_code 0 --plain --db plain
 "$mailroom" --db plain --dump | cmp -s - before || fail 'killed or not, the tables must be the same'
 
 # Options.
-answers 0 --help
-says --limit
+expect_code 0 --help
+expect_text --limit
 for bad in --bogus extra '--limit 12x' '--limit 1023' '--limit -1' '--limit 99999999999999999999' --input --db \
     --limit --report '--hold nowhere' '--hold read:x'; do
     # shellcheck disable=SC2086
-    answers 2 $bad
-    says 'mailroom --help'
+    expect_code 2 $bad
+    expect_text 'mailroom --help'
     [ ! -s out ] || fail "it is not an error that $bad prints"
 done
-answers 0 --limit 1024 --plain --report report.json
+expect_code 0 --limit 1024 --plain --report report.json
 adds_up
 
 # Inputs.
-answers 1 --input nothing
-says 'there is no file nothing'
-answers 1 --input tmp
-says 'is a folder'
-answers 1 --input /dev/zero
-says 'no regular file'
+expect_code 1 --input nothing
+expect_text 'there is no file nothing'
+expect_code 1 --input tmp
+expect_text 'is a folder'
+expect_code 1 --input /dev/zero
+expect_text 'no regular file'
 : >empty
-answers 1 --input empty
-says 'empty is empty: name a file with at least one line as the input'
+expect_code 1 --input empty
+expect_text 'empty is empty: name a file with at least one line as the input'
 printf '\n \n\t\r\n' >blank
-answers 0 --input blank --report report.json
-says 'nothing to do: there is no event'
+expect_code 0 --input blank --report report.json
+expect_text 'nothing to do: there is no event'
 is read 0
 is blank_lines 3
 printf '{"at":"2026-01-01T00:00:00Z"}\r\n\n{"at":5}\n\n{"event":"installed","package":"none"}' >small
-answers 0 --input small --db small.db --report report.json
+expect_code 0 --input small --db small.db --report report.json
 adds_up
 is read 3
 is dead_lettered 1
@@ -122,33 +122,33 @@ grep -q '^applied|1|1|2026-01-01T00:00:00Z|NULL|NULL|30|' tables || fail 'the fi
 grep -q '^dead_letters|.*|line 5, byte 42|.*|installed, but no event has told which version|.*|NULL|NULL|0|[0-9]*|[0-9]*$' tables ||
     fail 'the last line, which has no newline, is no dead letter with position and reason'
 printf '{"n":1e999}\n{"event":"installed","package":"a","version":"1"}\n' >overflow
-answers 0 --input overflow --report report.json
+expect_code 0 --input overflow --report report.json
 is applied 1
 is dead_lettered 1
-answers 2 --dump
-says '--dump needs --db'
-answers 1 --input small --report nowhere/report.json
-says 'the report cannot be written to nowhere/report.json: No such file'
+expect_code 2 --dump
+expect_text '--dump needs --db'
+expect_code 1 --input small --report nowhere/report.json
+expect_text 'the report cannot be written to nowhere/report.json: No such file'
 ln -s small small.link
-answers 1 --input small --report small.link
-says 'the report cannot be written to small.link: it is the input'
-answers 1 --input nothing --report new.json
+expect_code 1 --input small --report small.link
+expect_text 'the report cannot be written to small.link: it is the input'
+expect_code 1 --input nothing --report new.json
 [ ! -e new.json ] || fail 'it has left an empty report'
 
 # A closed or full output is no reason to crash. A summary or report that cannot be written is an
 # error.
 if [ -w /dev/full ]; then
-    "$mailroom" --plain --input small 2>/dev/full >said || fail 'it minds that nobody reads its progress'
+    "$mailroom" --plain --input small 2>/dev/full >said || fail 'it fails if the error output cannot be written'
     ! "$mailroom" --plain --input small >/dev/full 2>said || fail 'a summary that was not written counts as written'
-    grep -q 'the standard output cannot be written' said || fail 'it does not say why'
-    answers 1 --plain --input small --report /dev/full
-    says 'the report cannot be written to /dev/full: No space left on device'
-    says 'checked: '
+    grep -q 'the standard output cannot be written' said || fail 'the error output does not contain the reason'
+    expect_code 1 --plain --input small --report /dev/full
+    expect_text 'the report cannot be written to /dev/full: No space left on device'
+    expect_text 'checked: '
 fi
-"$mailroom" --plain --input small >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$mailroom" --plain --input small >&- 2>&- <&- || fail 'it fails without open streams'
 
 head -c 300000 /dev/urandom >binary
-answers 0 --input binary --report report.json
+expect_code 0 --input binary --report report.json
 adds_up
 is applied 0
 {
@@ -157,27 +157,27 @@ is applied 0
     printf '\n{"at":"2026-01-01T00:00:00.25Z","a":"%040000d"}\n\0\0\0\n' 7
     sed -n 21,40p "$recording"
 } >long
-answers 0 --input long --db long.db --report report.json
+expect_code 0 --input long --db long.db --report report.json
 adds_up
 is read 43
 "$mailroom" --db long.db --dump >tables
 grep -q '^dead_letters|.*|line 21, .*|too large: a line of 10000000 bytes|x' tables || fail 'where is the long line?'
 grep -q '^dead_letters|.*|line 22, .*|too large: 400.. bytes where the limit is 32768|.*|1767225600250000000|' tables ||
     fail 'an event that is too large has no reason, position and time'
-answers 1 --input small --db long.db
-says 'of another input'
+expect_code 1 --input small --db long.db
+expect_text 'of another input'
 [ "$(number peak_rss_kib)" -gt 1000 ] || fail 'no memory was measured'
 
 # One process at a time.
 "$mailroom" --plain --db long2.db --input long --hold read >held 2>/dev/null &
 holder=$!
 for tries in $(seq 6000); do [ ! -s held ] || break; sleep 0.01; done
-[ -s held ] || fail 'it does not say that it holds'
-answers 1 --input long --db long2.db
-says 'another mailroom is at work here'
+[ -s held ] || fail 'it does not print that it holds'
+expect_code 1 --input long --db long2.db
+expect_text 'another mailroom is at work here'
 kill -9 $holder
 wait $holder 2>/dev/null || true
-answers 0 --input long --db long2.db
+expect_code 0 --input long --db long2.db
 
 # A damaged sink or queue is found.
 cat >sql.cpp <<'SQL'
@@ -193,7 +193,7 @@ while read -r db expected sql; do
     rm -rf broken
     cp -r whole broken
     ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
-    answers 1 --db broken --report report.json
+    expect_code 1 --db broken --report report.json
     [ "$expected" = wrong ] || [ "$(number "$expected")" -gt 0 ] || fail "$expected is 0 after: $sql"
 done <<'CHANGES'
 sink lost DELETE FROM applied WHERE line = 4321
@@ -208,8 +208,8 @@ queue wrong INSERT INTO queue (header, body) VALUES ('type=event line=1 byte=0 t
 CHANGES
 mkdir garbage
 head -c 5000 /dev/urandom >garbage/queue.sqlite
-answers 1 --db garbage
-says 'not a database'
+expect_code 1 --db garbage
+expect_text 'not a database'
 
 # Memory stays constant: four times the events, the same peak.
 events()
@@ -219,9 +219,9 @@ events()
 events 20000 >few
 events 80000 >many
 [ "$(head -1 few | wc -c)" -eq 201 ] || fail "an event of $(head -1 few | wc -c) bytes"
-answers 0 --plain --input few --report report.json
+expect_code 0 --plain --input few --report report.json
 few_kib=$(number peak_rss_kib)
-answers 0 --plain --input many --report report.json
+expect_code 0 --plain --input many --report report.json
 adds_up
 is applied 80000
 many_kib=$(number peak_rss_kib)

@@ -106,7 +106,7 @@ mailroom_in "$work/quiet" --plain
 "$mailroom" --db "$work/quiet" --dump >"$work/undisturbed"
 [ "$(grep -c '^applied|' "$work/undisturbed")" -gt 1000 ] || fail 'hardly anything was applied'
 for reason in 'installed, but' 'too large: 9' 'too large: 83' 'too large: a line of 1200000' 'not JSON from' 'not an event'; do
-    grep -q "^dead_letters|.*|$reason" "$work/undisturbed" || fail "no dead letter says: $reason"
+    grep -q "^dead_letters|.*|$reason" "$work/undisturbed" || fail "no dead letter has the reason: $reason"
 done
 
 # Every phase, early and late, without other faults.

@@ -40,7 +40,7 @@ for _ in $(seq 600); do
     sleep 0.1
 done
 if [ -z "$url" ]; then
-    echo 'the server does not say where it listens' >&2
+    echo 'the server does not print its address' >&2
     cat "$work/log" >&2
     exit 1
 fi

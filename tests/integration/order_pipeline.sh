@@ -21,9 +21,9 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
-# and err.
-answers()
+# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
+# out and err.
+expect_code()
 {
     local code=0 expected=$1
     shift
@@ -31,14 +31,14 @@ answers()
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-never_says() { ! grep -qF -- "$1" out err || fail "it says: $1"; }
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
+expect_no_text() { ! grep -qF -- "$1" out err || fail "the output contains: $1"; }
 
-# runs ARGS...: a run that must succeed.
-runs()
+# expect_checked ARGS...: a run that must succeed.
+expect_checked()
 {
-    answers 0 "$@"
-    says 'checked: each order is complete in the order of its steps'
+    expect_code 0 "$@"
+    expect_text 'checked: each order is complete in the order of its steps'
 }
 
 # sql FILE TEXT: executes statements on a database, and prints the first value of each row.
@@ -57,86 +57,86 @@ SQL
 "${CXX:-c++}" -std=c++17 sql.cpp -o sql -lsqlite3
 
 # All orders of the recording, and the redrive after them.
-runs
-says 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
-says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
-says 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
-says '30 dead letters of 15 sessions to send, 0 of 0 held back'
-says 'order-3    1 2 3 4 5   came back as order-3~1'
-says '669 of 669 jobs complete, 15 of them after they came back'
-says '0 runs of steps repeated'
+expect_checked
+expect_text 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
+expect_text '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
+expect_text 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
+expect_text '30 dead letters of 15 sessions to send, 0 of 0 held back'
+expect_text 'order-3    1 2 3 4 5   came back as order-3~1'
+expect_text '669 of 669 jobs complete, 15 of them after they came back'
+expect_text '0 runs of steps repeated'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
 # One run after the other: stopped orders stop again until the repair, and are then redriven.
-runs --db orders --workers 1 --chart one.svg
-says "to bring them back: order_pipeline redrive --fix --db orders"
+expect_checked --db orders --workers 1 --chart one.svg
+expect_text "to bring them back: order_pipeline redrive --fix --db orders"
 [ "$(grep -c '^order-.*4x 5-' out)" = 15 ] || fail 'an order that stopped has no line'
-answers 0 redrive --db orders --dry-run
-says '30 dead letters of 15 sessions to send'
-[ "$(grep -c ' -> order-' out)" = 15 ] || fail 'a dry run does not say each session'
+expect_code 0 redrive --db orders --dry-run
+expect_text '30 dead letters of 15 sessions to send'
+[ "$(grep -c ' -> order-' out)" = 15 ] || fail 'a dry run does not list each session'
 # All orders stopped at the receipt, which is step 4.
-answers 0 redrive --db orders --dry-run --failed-step 4
-says '30 dead letters of 15 sessions to send'
-runs redrive --db orders --failed-step 3
-says '0 dead letters of 0 sessions to send, 0 of 0 held back, 30 not selected'
-answers 2 --db orders --failed-step 4
-says '--failed-step belong to redrive'
-answers 2 redrive --db orders --failed-step 0
-says '--failed-step 0: a number from 1 to 100000 is expected'
-runs redrive --db orders
-says 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
-runs redrive --db orders --fix --chart two.svg
-says 'order-3~1 -> order-3~2: 2 dead letters'
-says '669 of 669 jobs complete'
-runs redrive --db orders --fix
-says '0 dead letters of 0 sessions to send'
+expect_code 0 redrive --db orders --dry-run --failed-step 4
+expect_text '30 dead letters of 15 sessions to send'
+expect_checked redrive --db orders --failed-step 3
+expect_text '0 dead letters of 0 sessions to send, 0 of 0 held back, 30 not selected'
+expect_code 2 --db orders --failed-step 4
+expect_text '--failed-step belong to redrive'
+expect_code 2 redrive --db orders --failed-step 0
+expect_text '--failed-step 0: a number from 1 to 100000 is expected'
+expect_checked redrive --db orders
+expect_text 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
+expect_checked redrive --db orders --fix --chart two.svg
+expect_text 'order-3~1 -> order-3~2: 2 dead letters'
+expect_text '669 of 669 jobs complete'
+expect_checked redrive --db orders --fix
+expect_text '0 dead letters of 0 sessions to send'
 [ "$(grep -c '#c0392b' one.svg)" = 16 ] || fail 'the picture does not show fifteen failures'
 [ "$(grep -c '#c0392b' two.svg)" = 1 ] || fail 'the picture shows failures that are none any more'
 [ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show what came back'
 # The same orders again are not new. Other orders with the same names are refused.
-runs --db orders
-says '669 orders with 3,345 steps in all, 0 new'
-says '669 of 669 jobs complete'
+expect_checked --db orders
+expect_text '669 orders with 3,345 steps in all, 0 new'
+expect_text '669 of 669 jobs complete'
 grep '"dirs"' "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >all.orders
 sed 1d all.orders >others
-answers 1 --input others --db orders
-says 'orders holds the work of another input than others'
-answers 1 --db orders --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
-says 'the letters of orders are in it, without --dead-letters'
+expect_code 1 --input others --db orders
+expect_text 'orders holds the work of another input than others'
+expect_code 1 --db orders --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
+expect_text 'the letters of orders are in it, without --dead-letters'
 
 # Products: a failed one stops no other.
-runs --import --db products
-says 'import-1   [x+++++++++++++++++++x++x++++++++++++++++]   167 of 167, 6 of them dead-lettered   3x 4x 86x 97x 99x 100x   broken label'
-says 'broken label: no field "revision"'
-says '1 of 4 jobs complete; 3 with dead-lettered steps, 15 in all'
+expect_checked --import --db products
+expect_text 'import-1   [x+++++++++++++++++++x++x++++++++++++++++]   167 of 167, 6 of them dead-lettered   3x 4x 86x 97x 99x 100x   broken label'
+expect_text 'broken label: no field "revision"'
+expect_text '1 of 4 jobs complete; 3 with dead-lettered steps, 15 in all'
 for other in '--imports 3' '--most 600'; do
     # shellcheck disable=SC2086
-    answers 1 --import $other --db products
-    says 'another --input, --imports or --most needs a --db of its own'
+    expect_code 1 --import $other --db products
+    expect_text 'another --input, --imports or --most needs a --db of its own'
 done
 [ "$(./sql products/queue.sqlite 'SELECT count(*) FROM messages')" = 0 ] || fail 'what it refuses is sent'
-answers 0 redrive --dry-run --failed-step 4 --db products
-says 'import-1 -> import-1~1: 1 dead letter, step 4 (each alone)'
-runs redrive --fix --db products
-says 'import-1 -> import-1~1: 6 dead letters, steps 3 to 100 (each alone)'
-says '4 of 4 jobs complete, 3 of them after they came back'
-runs --import --imports 1 --most 400
-says '1 of 1 job complete'
+expect_code 0 redrive --dry-run --failed-step 4 --db products
+expect_text 'import-1 -> import-1~1: 1 dead letter, step 4 (each alone)'
+expect_checked redrive --fix --db products
+expect_text 'import-1 -> import-1~1: 6 dead letters, steps 3 to 100 (each alone)'
+expect_text '4 of 4 jobs complete, 3 of them after they came back'
+expect_checked --import --imports 1 --most 400
+expect_text '1 of 1 job complete'
 
 # Faults that do not end are reported. If a letter cannot be written, the run ends with the reason.
 # If a message cannot be read, the other orders continue. If a letter is refused permanently, the
 # run ends at once.
 for db in stuck unread refused; do
-    runs --db $db --most 2
+    expect_checked --db $db --most 2
 done
 ./sql stuck/shop.sqlite 'CREATE TRIGGER t BEFORE INSERT ON step_letters BEGIN SELECT abs(-9223372036854775807 - 1); END'
 ./sql unread/queue.sqlite "INSERT INTO messages (sequence, session, id, properties, body, enqueued)
     VALUES (700000, 'order-2', 'x', 'zz', '', 0)"
 ./sql refused/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters BEGIN SELECT RAISE(ABORT, 'no such letter'); END"
-answers 1 --db refused --most 3
-says 'a step can never be dead-lettered; worker'
-says 'order-3/4: '
-says 'no such letter'
+expect_code 1 --db refused --most 3
+expect_text 'a step can never be dead-lettered; worker'
+expect_text 'order-3/4: '
+expect_text 'no such letter'
 for db in stuck unread; do
     (
         code=0
@@ -162,13 +162,13 @@ while [ $kills -lt 200 ]; do
     seed=$((seed + 1))
     [ $seed -le 20 ] || fail "only $kills kills in 20 runs"
     rm -rf both
-    runs --kill --seed $seed --db both --workers 4
-    says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
+    expect_checked --kill --seed $seed --db both --workers 4
+    expect_text '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
     read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills\{0,1\} with -9, \([0-9]*\) of them.*/\1 \2/p' out)
     kills=$((kills + ${k:-0})) inside=$((inside + ${b:-0}))
-    runs --kill --seed $seed --db both --import
-    runs redrive --fix --kill --seed $seed --db both
-    says '673 of 673 jobs complete'
+    expect_checked --kill --seed $seed --db both --import
+    expect_checked redrive --fix --kill --seed $seed --db both
+    expect_text '673 of 673 jobs complete'
 done
 [ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside had a step in hand"
 
@@ -219,13 +219,13 @@ for ((n = 0; deaths < 100; ++n)); do
     all=(--db family --workers 2 --most 110)
     [ $((n % 5)) -ne 4 ] || all+=(--import)
     killed_at $((n * 37 % 320)) "${all[@]}"
-    runs "${all[@]}"
-    [ $((n % 5)) -eq 4 ] || says '0 of 110 jobs complete; 110 with dead-lettered steps, 220 in all'
+    expect_checked "${all[@]}"
+    [ $((n % 5)) -eq 4 ] || expect_text '0 of 110 jobs complete; 110 with dead-lettered steps, 220 in all'
     when=$((n * 23 % 210))
     [ $((n % 2)) -eq 0 ] || when=$(printf '0.%03d' $((4 + n % 24)))
     killed_at $when redrive --fix --db family --workers 2
-    runs redrive --fix --db family --workers 2
-    never_says 'dead-lettered steps'
+    expect_checked redrive --fix --db family --workers 2
+    expect_no_text 'dead-lettered steps'
 done
 [ $((midway * 2)) -gt "$deaths" ] || fail "of $deaths runs only $midway died in the middle of the work"
 
@@ -244,27 +244,27 @@ wait $main 2>/dev/null || true
     INSERT INTO dead SELECT place, sequence, session, id, properties, body, enqueued, 10, 'delivered 10 times', 0
         FROM messages WHERE id = 'order-291/3';
     DELETE FROM messages WHERE id = 'order-291/3'"
-answers 1 --db family --most 300
-says 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery completed it'
-says 'order-291  1 2 3. 4x 5-   step 4 arrived, but step 3 is missing'
-says 'order-291, step 3 is lost'
-says '1 steps were dead-lettered by the broker itself'
+expect_code 1 --db family --most 300
+expect_text 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery completed it'
+expect_text 'order-291  1 2 3. 4x 5-   step 4 arrived, but step 3 is missing'
+expect_text 'order-291, step 3 is lost'
+expect_text '1 steps were dead-lettered by the broker itself'
 # A dry run reads the broker's dead letters for its plan, and leaves them there.
 kept() { ./sql family/queue.sqlite 'SELECT count(*) FROM dead' && ./sql family/shop.sqlite 'SELECT count(*) FROM step_letters'; }
 kept >before
-answers 0 redrive --dry-run --db family
-says 'order-291 -> order-291~1: 3 dead letters, steps 3 to 5 of 5: broker: delivered 10 times'
+expect_code 0 redrive --dry-run --db family
+expect_text 'order-291 -> order-291~1: 3 dead letters, steps 3 to 5 of 5: broker: delivered 10 times'
 kept | cmp - before || fail 'a dry run changes what is kept'
 # A message that cannot become a letter stays at the broker, and the output has the reason.
 ./sql family/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters WHEN NEW.session = 'order-291'
     BEGIN SELECT RAISE(ABORT, 'no such letter'); END"
-answers 1 redrive --fix --db family
-says 'order-291/3 was dead-lettered by the broker, and is left: '
-says 'no such letter'
+expect_code 1 redrive --fix --db family
+expect_text 'order-291/3 was dead-lettered by the broker, and is left: '
+expect_text 'no such letter'
 ./sql family/shop.sqlite 'DROP TRIGGER t'
 sleep 0.6  # as long as it is locked
-runs redrive --fix --db family
-says '300 of 300 jobs complete'
+expect_checked redrive --fix --db family
+expect_text '300 of 300 jobs complete'
 
 # Inputs of a user.
 line() { printf '{"package":"%s","version":"%s","dirs":{"/usr":[1,%s]}}\n' "$1" "$2" "$3"; }
@@ -275,43 +275,43 @@ line() { printf '{"package":"%s","version":"%s","dirs":{"/usr":[1,%s]}}\n' "$1" 
     line c 3 30
     line d 4-4 0
 } >few
-runs --input few --db few.db
-says 'lines left out: 2 no JSON, 2 without "package" and "dirs"'
-says '4 orders with 20 steps in all, 4 new'
-says '2 of 4 jobs complete; 2 with dead-lettered steps, 6 in all'
-says '(1 number, 2 total, 3 payment, 4 receipt, 5 mail; x failed; - dead-lettered after it)'
-says 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
-runs redrive --fix --db few.db --chart few.svg
-never_says 'order-1 '
-never_says 'order-2 '
-says 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pay for'
+expect_checked --input few --db few.db
+expect_text 'lines left out: 2 no JSON, 2 without "package" and "dirs"'
+expect_text '4 orders with 20 steps in all, 4 new'
+expect_text '2 of 4 jobs complete; 2 with dead-lettered steps, 6 in all'
+expect_text '(1 number, 2 total, 3 payment, 4 receipt, 5 mail; x failed; - dead-lettered after it)'
+expect_text 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
+expect_checked redrive --fix --db few.db --chart few.svg
+expect_no_text 'order-1 '
+expect_no_text 'order-2 '
+expect_text 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pay for'
 {
     line a 1-1 10
     printf '%070000d\n' 0
     line b 1-1 10
     line c 1-1 10
 } >long
-runs --input long --most 2
-says 'lines left out: 1 longer than 65,536 bytes, 1 after the first 2'
+expect_checked --input long --most 2
+expect_text 'lines left out: 1 longer than 65,536 bytes, 1 after the first 2'
 # The text of a job fits into the chart. A very long one is cut.
 mkdir wide
 printf '{%090d}' 0 >wide/receipt.txt
-runs --input long --db wide --chart wide.svg
+expect_checked --input long --db wide --chart wide.svg
 grep -Eq '0("|&quot;)</text>' wide.svg || fail 'the picture cuts a reason off'
 [ "$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' wide.svg)" -gt 1000 ] || fail 'the picture is too narrow'
 printf '{%0300d}' 0 >wide/receipt.txt
-runs redrive --db wide --chart wide.svg
+expect_checked redrive --db wide --chart wide.svg
 grep -q '0\.\.\.</text>' wide.svg || fail 'the picture has no end of a long reason'
 : >empty
-answers 1 --input empty
-says 'empty is empty: name a file with at least one line as the input'
+expect_code 1 --input empty
+expect_text 'empty is empty: name a file with at least one line as the input'
 printf '{a' >few.db/receipt.txt
-runs --input few --db few.db
+expect_checked --input few --db few.db
 rm -rf other.db
 mkdir other.db
 printf '{a' >other.db/receipt.txt
-runs --input few --db other.db
-says 'broken receipt: a { without its }'
+expect_checked --input few --db other.db
+expect_text 'broken receipt: a { without its }'
 
 # A worker that another process has ended is replaced. Its messages are delivered again.
 for ((n = 0; n != 20; ++n)); do
@@ -323,45 +323,45 @@ for ((n = 0; n != 20; ++n)); do
     if [ $((n % 2)) -eq 0 ]; then signal=KILL; else signal=TERM; fi
     [ -z "$worker" ] || kill -$signal "$worker" 2>/dev/null || true
     wait $main || fail "exit $? as a worker was ended from outside"
-    says 'checked: each order'
+    expect_text 'checked: each order'
     if grep -q 'worker 0 was ended from outside: another one starts' err && [ $n -gt 0 ]; then break; fi
 done
-[ $n -ne 20 ] || fail 'it does not say that a worker was ended'
+[ $n -ne 20 ] || fail 'it does not print that a worker was ended'
 
 # Refused options.
-answers 0 --help
-says --dry-run
+expect_code 0 --help
+expect_text --dry-run
 for bad in --bogus extra '--workers 0' '--workers 33' '--most x' --db '--imports 0' --fix --dry-run redrive \
     '--seed 18446744073709551616'; do
     # shellcheck disable=SC2086
-    answers 2 $bad
-    says 'order_pipeline --help'
+    expect_code 2 $bad
+    expect_text 'order_pipeline --help'
     [ ! -s out ] || fail "it is not an error that $bad prints"
 done
-answers 1 --input nothing
-says 'there is no file nothing'
-answers 1 --db few/db
-says 'is no folder and cannot be made one'
-answers 1 --chart tmp
-says 'the picture cannot be written to tmp'
-answers 1 redrive --db typo
-says 'there are no orders in typo'
+expect_code 1 --input nothing
+expect_text 'there is no file nothing'
+expect_code 1 --db few/db
+expect_text 'is no folder and cannot be made one'
+expect_code 1 --chart tmp
+expect_text 'the picture cannot be written to tmp'
+expect_code 1 redrive --db typo
+expect_text 'there are no orders in typo'
 [ ! -e typo ] || fail 'a folder is made for a redrive of nothing'
 ln -s few.db/lock link.svg
 for own in few.db/shop.sqlite ./few.db/../few.db/queue.sqlite-wal link.svg; do
-    answers 1 --input few --db few.db --chart $own
-    says 'it is one of the files of --db'
+    expect_code 1 --input few --db few.db --chart $own
+    expect_text 'it is one of the files of --db'
 done
 
 # Damaged tables are found.
 rm -rf whole
-runs --db whole --most 30
+expect_checked --db whole --most 30
 while IFS='|' read -r db words sql; do
     rm -rf broken
     cp -r whole broken
     ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
-    answers 1 --db broken --most 30
-    says "$words"
+    expect_code 1 --db broken --most 30
+    expect_text "$words"
 done <<'CHANGES'
 shop|order-2, step 5 is lost|DELETE FROM effects WHERE job = 'order-2' AND step = 5
 shop|order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' AND step = 5
@@ -400,8 +400,8 @@ CHANGES
 rm -rf broken
 cp -r whole broken
 ./sql broken/shop.sqlite "UPDATE jobs SET total = 3 WHERE job = 'order-2'; DELETE FROM effects WHERE job = 'order-2' AND step > 3"
-answers 1 redrive --db broken
-says 'order-2 has 3 steps'
+expect_code 1 redrive --db broken
+expect_text 'order-2 has 3 steps'
 ! ./sql whole/shop.sqlite "UPDATE jobs SET total = 9000000000000000000" || fail 'a job may have any number of steps'
 
 # A message in the broker's dead-letter queue becomes a letter, and is redriven with the rest of its
@@ -417,33 +417,33 @@ cp -r whole drained
         (SELECT state FROM shop.step_letters WHERE session = 'order-3' AND step = 4)
         WHERE session = 'order-3' AND step = 5;
     DELETE FROM shop.step_letters WHERE session = 'order-3' AND step = 4"
-runs redrive --fix --db drained
-says 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: broker: delivered 10 times'
-says '30 of 30 jobs complete'
+expect_checked redrive --fix --db drained
+expect_text 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: broker: delivered 10 times'
+expect_text '30 of 30 jobs complete'
 
 # The runs with permanent faults have ended by now, or will.
 ended stuck
 [ $code -eq 1 ] || fail "exit $code of a run whose letters cannot be written"
-says '; nothing moves: worker'
-says 'nothing has moved for 15 s, and 4 steps are left; worker'
-says 'integer overflow'
+expect_text '; nothing moves: worker'
+expect_text 'nothing has moved for 15 s, and 4 steps are left; worker'
+expect_text 'integer overflow'
 ended unread
 [ $code -eq 1 ] || fail "exit $code of a run with a message that cannot be read"
-says 'nothing has moved for 15 s, and 1 step is left; worker'
-says 'order-2: the properties of a message cannot be read'
+expect_text 'nothing has moved for 15 s, and 1 step is left; worker'
+expect_text 'order-2: the properties of a message cannot be read'
 [ "$(./sql unread/shop.sqlite 'SELECT count(DISTINCT job) FROM effects')" = 30 ] || fail 'one message keeps others waiting'
 ./sql stuck/shop.sqlite 'DROP TRIGGER t'
-runs --db stuck --most 30
-says '28 of 30 jobs complete; 2 with dead-lettered steps, 4 in all'
+expect_checked --db stuck --most 30
+expect_text '28 of 30 jobs complete; 2 with dead-lettered steps, 4 in all'
 
 # Closed streams, and a second process on the same folder.
-"$program" --db few.db --input few >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$program" --db few.db --input few >&- 2>&- <&- || fail 'it fails without open streams'
 "$program" --db busy >held 2>&1 &
 main=$!
 for tries in $(seq 500); do [ ! -s held ] || break; sleep 0.01; done
 kill -STOP $main
-answers 1 --db busy
-says 'another order_pipeline is at work here'
+expect_code 1 --db busy
+expect_text 'another order_pipeline is at work here'
 kill -9 $main 2>/dev/null || true
 wait $main 2>/dev/null || true
 

@@ -73,13 +73,13 @@ timeout 120 node read.mjs "$port" letters brief >keys
 
 [ -x "$program" ] || skip 'order_pipeline was not built, as its packages are missing'
 
-# runs ARGS...: a run that must succeed.
-runs()
+# expect_checked ARGS...: a run that must succeed.
+expect_checked()
 {
     timeout 300 "$program" "$@" >out 2>err || fail "exit $? of $*"
-    says 'checked: each order is complete in the order of its steps'
+    expect_text 'checked: each order is complete in the order of its steps'
 }
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
 # rows TABLE N: the table has N rows.
 rows()
 {
@@ -89,18 +89,18 @@ rows()
 table=azure-table://127.0.0.1:$port/devstoreaccount1
 key=$(sed -n '/development_key/,/;/p' "$WAYBILL_SOURCE/examples/engines/shared_key.hpp" | grep -o '"[^"]*"' | tr -d '"\n')
 
-runs --db orders --dead-letters "$table/orders"
-says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
-says "to bring them back: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
+expect_checked --db orders --dead-letters "$table/orders"
+expect_text '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
+expect_text "to bring them back: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
 rows orders 30
 # In each session, the failed step is before the step that follows it.
 grep -E '^order-3 ' keys | sed 's/[0-9]\{20\}/N/' >order
 printf '%s\n' 'order-3 N failed broken receipt: no field "revision"' \
     'order-3 N session_failed broken receipt: no field "revision"' | cmp -s - order || fail 'order-3 is in disorder'
 timeout 300 "$program" redrive --dry-run --db orders --dead-letters "$table/orders" >out 2>err || fail 'no plan'
-says '30 dead letters of 15 sessions to send'
+expect_text '30 dead letters of 15 sessions to send'
 rows orders 30
-runs redrive --db orders --dead-letters "$table/orders"
+expect_checked redrive --db orders --dead-letters "$table/orders"
 rows orders 30
 grep -q '^order-4~1 ' keys || fail 'what stopped again is not under its new session'
 # The folder has the address of its letters.
@@ -109,19 +109,19 @@ for other in '' "--dead-letters $table/others"; do
     # shellcheck disable=SC2086
     timeout 60 "$program" redrive --fix --db orders $other >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code with letters elsewhere"
-    says "the letters of orders need --dead-letters $table/orders"
+    expect_text "the letters of orders need --dead-letters $table/orders"
 done
 rows orders 30
-runs redrive --fix --db orders --dead-letters "$table/orders"
-says '669 of 669 jobs complete, 15 of them after they came back'
+expect_checked redrive --fix --db orders --dead-letters "$table/orders"
+expect_text '669 of 669 jobs complete, 15 of them after they came back'
 rows orders 0
 
 # With killed workers, orders and products in parallel.
-runs --kill --import --workers 4 --db both --dead-letters "$table/both"
-runs --kill --workers 4 --db both --dead-letters "$table/both"
+expect_checked --kill --import --workers 4 --db both --dead-letters "$table/both"
+expect_checked --kill --workers 4 --db both --dead-letters "$table/both"
 rows both 45
-runs redrive --fix --kill --workers 4 --db both --dead-letters "$table/both"
-says '673 of 673 jobs complete'
+expect_checked redrive --fix --kill --workers 4 --db both --dead-letters "$table/both"
+expect_text '673 of 673 jobs complete'
 rows both 0
 
 # A redrive is killed while it removes its letters one by one. The next one removes the rest. No
@@ -132,7 +132,7 @@ for ((n = 0; halves < 3; ++n)); do
     mkdir killed
     printf '{no such field}' >killed/receipt.txt
     all=(--db killed --dead-letters "$table/killed$n" --workers 2)
-    runs "${all[@]}" --most 300
+    expect_checked "${all[@]}" --most 300
     left() { ./letters "127.0.0.1:$port/devstoreaccount1/killed$n" count; }
     many=$(left)
     [ "$many" -ge 600 ] || fail "only $many letters"
@@ -142,8 +142,8 @@ for ((n = 0; halves < 3; ++n)); do
     wait $main 2>/dev/null || true
     rest=$(left)
     [ "$rest" -eq 0 ] || [ "$rest" -eq "$many" ] || halves=$((halves + 1))
-    runs redrive --fix "${all[@]}"
-    says '300 of 300 jobs complete, 300 of them after they came back'
+    expect_checked redrive --fix "${all[@]}"
+    expect_text '300 of 300 jobs complete, 300 of them after they came back'
     rows killed$n 0
 done
 
@@ -151,10 +151,10 @@ done
 code=0
 timeout 60 "$program" --db late --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/late >out 2>err || code=$?
 [ $code -eq 1 ] || fail "exit $code without a table"
-says 'the table of letters: 127.0.0.1:1: Connection refused'
-runs --db late --dead-letters "$table/late"
-runs redrive --fix --db late --dead-letters "$table/late"
-says '669 of 669 jobs complete'
+expect_text 'the table of letters: 127.0.0.1:1: Connection refused'
+expect_checked --db late --dead-letters "$table/late"
+expect_checked redrive --fix --db late --dead-letters "$table/late"
+expect_text '669 of 669 jobs complete'
 rows late 0
 # Services that never end a reply, send it byte by byte, or are busy from the second request on.
 # Each run ends with the reason. An error for the line of progress does not end a run.
@@ -212,14 +212,14 @@ ends()
     wait "${runs_at[$1]}" || code=$?
     cp "$2.out" out
     [ $code -eq 1 ] || fail "exit $code with a table that is $2"
-    says "$3"
+    expect_text "$3"
 }
 ends 0 line 'the table of letters: 127.0.0.1:'
 ends 1 headers 'more than 200 headers'
 ends 2 slow 'no response within 10000 ms'
 ends 3 busy 'nothing has moved for 15 s, and 4 steps are left; worker'
-says 'the table of letters: 503'
-says '28 of 30 jobs complete; nothing moves'
+expect_text 'the table of letters: 503'
+expect_text '28 of 30 jobs complete; nothing moves'
 ends 4 round 'the table of letters: the service repeats the page'
 kill $peers 2>/dev/null || true
 
@@ -228,22 +228,22 @@ for bad in table 127.0.0.1 azure-table://127.0.0.1/devstoreaccount1 azure-table:
     code=0
     "$program" --dead-letters "$bad" >out 2>err || code=$?
     [ $code -eq 2 ] || fail "exit $code of --dead-letters $bad"
-    says 'is no Azure table'
+    expect_text 'is no Azure table'
 done
 # The table of an account, by its connection string; the key is in no output.
 connection="DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=$key;"
 connection+="TableEndpoint=http://127.0.0.1:$port/devstoreaccount1;"
-AZURE_STORAGE_CONNECTION_STRING=$connection runs --db account --dead-letters azure-table:account
-says '--db account --dead-letters azure-table:account'
+AZURE_STORAGE_CONNECTION_STRING=$connection expect_checked --db account --dead-letters azure-table:account
+expect_text '--db account --dead-letters azure-table:account'
 ! grep -qF "$key" out err || fail 'the key of the account is printed'
 rows account 30
 code=0
 AZURE_STORAGE_CONNECTION_STRING=AccountName=a "$program" --dead-letters azure-table:account >out 2>err || code=$?
 [ $code -eq 2 ] || fail "exit $code with half of a connection string"
-says 'connection string: AccountKey is missing'
+expect_text 'connection string: AccountKey is missing'
 code=0
 env -u AZURE_STORAGE_CONNECTION_STRING "$program" --dead-letters azure-table:account >out 2>err || code=$?
 [ $code -eq 2 ] || fail "exit $code without a connection string"
-says 'needs the variable AZURE_STORAGE_CONNECTION_STRING'
+expect_text 'needs the variable AZURE_STORAGE_CONNECTION_STRING'
 echo 'order_pipeline_azurite: each letter was found by the JavaScript client, came back, and was removed;'
 echo "$halves of $n redrives died while they removed letters"

@@ -27,9 +27,9 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
-# and err.
-answers()
+# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
+# out and err.
+expect_code()
 {
     local code=0 expected=$1
     shift
@@ -40,47 +40,47 @@ answers()
     fi
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
-runs()
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
+expect_checked()
 {
-    answers 0 "$@"
-    says 'checked: each order is complete in the order of its steps'
-    says '; 0 runs of steps repeated'
+    expect_code 0 "$@"
+    expect_text 'checked: each order is complete in the order of its steps'
+    expect_text '; 0 runs of steps repeated'
 }
 own=(--sessions postgres:)
 
 # A complete run, with the redrive after it.
-runs "${own[@]}" --most 100
-says '94 of 100 jobs complete; 6 with dead-lettered steps, 12 in all'
-says '100 of 100 jobs complete, 6 of them after they came back'
+expect_checked "${own[@]}" --most 100
+expect_text '94 of 100 jobs complete; 6 with dead-lettered steps, 12 in all'
+expect_text '100 of 100 jobs complete, 6 of them after they came back'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
 # Workers are killed, in the first part and in the redrive.
-runs "${own[@]}" --kill --workers 4 --most 300 --db all
-says '294 of 300 jobs complete; 6 with dead-lettered steps, 12 in all'
-says 'to bring them back: order_pipeline redrive --fix --db all --sessions postgres:'
+expect_checked "${own[@]}" --kill --workers 4 --most 300 --db all
+expect_text '294 of 300 jobs complete; 6 with dead-lettered steps, 12 in all'
+expect_text 'to bring them back: order_pipeline redrive --fix --db all --sessions postgres:'
 kills=$(sed -n 's/.*; \([0-9]*\) kills with -9, \([0-9]*\) of them with a step in hand.*/\2/p' out)
 [ "${kills:-0}" -ge 5 ] || fail "only ${kills:-0} workers were killed with a step in hand"
-answers 0 redrive "${own[@]}" --dry-run --db all
-says '12 dead letters of 6 sessions to send'
-runs redrive "${own[@]}" --fix --kill --db all
-says '300 of 300 jobs complete'
+expect_code 0 redrive "${own[@]}" --dry-run --db all
+expect_text '12 dead letters of 6 sessions to send'
+expect_checked redrive "${own[@]}" --fix --kill --db all
+expect_text '300 of 300 jobs complete'
 
 # The folder has the address of its sessions.
-answers 1 --db all
-says 'the sessions of all need --sessions postgres:'
+expect_code 1 --db all
+expect_text 'the sessions of all need --sessions postgres:'
 mkdir -m 711 sqlite
 "$program" --db sqlite --most 2 >out 2>err || fail 'SQLite'
-answers 1 "${own[@]}" --db sqlite
-says 'the sessions of sqlite are in SQLite, without --sessions'
-answers 1 "${own[@]}" --db all --chart all/postgres/chart.svg
-says 'the data of the server are there'
+expect_code 1 "${own[@]}" --db sqlite
+expect_text 'the sessions of sqlite are in SQLite, without --sessions'
+expect_code 1 "${own[@]}" --db all --chart all/postgres/chart.svg
+expect_text 'the data of the server are there'
 for bad in 'postgres' 'sqlite:' 'mysql://host'; do
-    answers 2 --sessions "$bad"
-    says "--sessions $bad: postgres: or postgres://... is expected"
+    expect_code 2 --sessions "$bad"
+    expect_text "--sessions $bad: postgres: or postgres://... is expected"
 done
-answers 2 "${own[@]}" --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
-says '--dead-letters is not for --sessions'
+expect_code 2 "${own[@]}" --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
+expect_text '--dead-letters is not for --sessions'
 
 # Whole runs and redrives are killed at random moments, and continue. In one run the server is
 # killed instead, and starts again.
@@ -100,8 +100,8 @@ done
 sleep 0.3
 kill -9 "$(head -n 1 killed/postgres/node-0/postmaster.pid)" || fail 'no server to kill'
 wait $main || fail "exit $? of a run whose server was killed"
-says 'checked: each order is complete in the order of its steps'
-says '654 of 669 jobs complete'
+expect_text 'checked: each order is complete in the order of its steps'
+expect_text '654 of 669 jobs complete'
 for pause in 0.6 1; do
     "$program" redrive --fix "${own[@]}" --db killed >out 2>err &
     main=$!
@@ -109,20 +109,20 @@ for pause in 0.6 1; do
     kill -9 $main 2>/dev/null || break
     wait $main 2>/dev/null || true
 done
-runs redrive --fix "${own[@]}" --db killed
-says '669 of 669 jobs complete, 15 of them after they came back'
+expect_checked redrive --fix "${own[@]}" --db killed
+expect_text '669 of 669 jobs complete, 15 of them after they came back'
 
 # A server that is already running. Its address has a password, which is in no worker's arguments.
 port=$(sed -n 's/.* port=\([0-9]*\) .*/\1/p' "$folder/where")
 address=postgres://waybill:$(cat "$folder/password")@127.0.0.1:$port/postgres
-runs --sessions "$address" --import --most 200 --db there
-says 'broken label: no field "revision"'
-runs redrive --fix --sessions "$address" --db there
-says '4 of 4 jobs complete'
-answers 1 --sessions "$address" --import --most 199
-says 'needs a database of its own'
-answers 1 --sessions postgres://127.0.0.1:1/x --db nowhere
-says 'the database of --sessions: '
+expect_checked --sessions "$address" --import --most 200 --db there
+expect_text 'broken label: no field "revision"'
+expect_checked redrive --fix --sessions "$address" --db there
+expect_text '4 of 4 jobs complete'
+expect_code 1 --sessions "$address" --import --most 199
+expect_text 'needs a database of its own'
+expect_code 1 --sessions postgres://127.0.0.1:1/x --db nowhere
+expect_text 'the database of --sessions: '
 
 # Damaged tables are found.
 psql=$(command -v psql || ls -d /usr/lib/postgresql/*/bin/psql | tail -n 1)
@@ -130,14 +130,14 @@ sql() { PGOPTIONS='-c client_min_messages=warning' "$psql" -qX -v ON_ERROR_STOP=
 tables='order_jobs order_effects step_letters session_messages session_states session_locks session_ids session_dead'
 drop="DROP TABLE IF EXISTS ${tables// /, }; DROP SEQUENCE IF EXISTS session_tokens"
 sql "$drop"
-runs --sessions "$address" --most 30 --db whole
+expect_checked --sessions "$address" --most 30 --db whole
 for t in $tables; do sql "CREATE TABLE whole_$t AS SELECT * FROM $t"; done
 found=0
 while IFS='|' read -r words change; do
     for t in $tables; do sql "DELETE FROM $t; INSERT INTO $t SELECT * FROM whole_$t"; done
     sql "$change"
-    answers 1 --sessions "$address" --most 30 --db whole
-    says "$words"
+    expect_code 1 --sessions "$address" --most 30 --db whole
+    expect_text "$words"
     found=$((found + 1))
 done <<'CHANGES'
 order-2, step 5 is lost|DELETE FROM order_effects WHERE job = 'order-2' AND step = 5

@@ -20,9 +20,9 @@ fail()
     exit 1
 }
 
-# answers CODE ARGS...: runs the program, which must end with this exit code. Its output is in out
-# and err.
-answers()
+# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
+# out and err.
+expect_code()
 {
     local code=0 expected=$1
     shift
@@ -30,14 +30,14 @@ answers()
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
 }
 
-# says TEXT: the output or the error output contains it.
-says() { grep -qF -- "$1" out err || fail "it does not say: $1"; }
+# expect_text TEXT: the output or the error output contains it.
+expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
 
-# runs ARGS...: a run that must succeed.
-runs()
+# expect_checked ARGS...: a run that must succeed.
+expect_checked()
 {
-    answers 0 "$@"
-    says 'checked: each order has exactly one mail or one dead letter'
+    expect_code 0 "$@"
+    expect_text 'checked: each order has exactly one mail or one dead letter'
 }
 
 # number ROW: the value under waybill in the final table; naive ROW: under the naive loop.
@@ -45,11 +45,11 @@ number() { sed -n "s/^ *$1 *\([0-9,]*\)\( .*\)\{0,1\}\$/\1/p" out | tr -d , | he
 naive() { sed -n "s/^ *$1 *[0-9,]* *\([0-9,]*\)\$/\1/p" out | tr -d , | head -n 1; }
 
 # The whole recording: an outage, two kills, and a naive loop next to it.
-runs --db whole
+expect_checked --db whole
 for decision in 'sent order' 'again at once: order' 'deferred until' 'the circuit breaker is open until' \
     'the circuit breaker is half_open' 'the circuit breaker is closed' 'dead letter: order' 'deferred as before' \
     'dry run: 12 of 22 dead letters would be removed' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do
-    says "$decision"
+    expect_text "$decision"
 done
 [ "$(number orders)" = 1342 ] || fail "$(number orders) orders, and not 1342"
 [ "$(number 'mails received')" = 1320 ] || fail "$(number 'mails received') mails, and not 1320"
@@ -61,11 +61,11 @@ naive_down=$(naive 'of these while the server was down')
 [ -z "$(ls tmp)" ] || fail 'there is a temporary folder though --db was given'
 
 # A second run has nothing to do and changes nothing.
-runs --db whole --plain
+expect_checked --db whole --plain
 [ "$(number calls)" = 0 ] || fail 'what is done is done again'
 
 # Random kills all the time. The receivers do not notice them.
-runs --kill --plain --seed 5 --outage 2
+expect_checked --kill --plain --seed 5 --outage 2
 kills=$(number 'the sender was killed with -9')
 [ "$kills" -ge 10 ] || fail "only $kills kills"
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
@@ -78,7 +78,7 @@ for pause in 0.6 1.7 2.9; do
     kill -9 $main 2>/dev/null || true
     wait $main 2>/dev/null || true
 done
-runs --db family --plain --outage 1
+expect_checked --db family --plain --outage 1
 [ "$(number orders)" = 1342 ] || fail 'orders were lost with the family'
 
 # Other orders. One missing mailbox is used a hundred times: that is more than a single bad mail.
@@ -89,39 +89,39 @@ line() { printf '{"at":"2026-01-01T00:00:00Z","package":"%s","event":"installed"
     line 'Ünï <code>\"@x'
     line '.'
 } >few
-runs --input few --plain --outage 1 --db few.db
+expect_checked --input few --plain --outage 1 --db few.db
 [ "$(number orders)" = 3 ] || fail "$(number orders) orders, and not 3"
 for i in $(seq 110); do line python3-fake-factory; done >same
-runs --input same --plain --outage 1
-says 'ALARM: 110 arrived within a minute'
-says 'dry run: 0 of 110 dead letters would be removed'
+expect_checked --input same --plain --outage 1
+expect_text 'ALARM: 110 arrived within a minute'
+expect_text 'dry run: 0 of 110 dead letters would be removed'
 : >empty
-answers 1 --input empty
-says 'empty is empty: name a file with at least one line as the input'
+expect_code 1 --input empty
+expect_text 'empty is empty: name a file with at least one line as the input'
 printf '{"event":"removed","package":"a"}\n' >none
-answers 0 --input none
-says 'nothing to do: there is no order in none'
+expect_code 0 --input none
+expect_text 'nothing to do: there is no order in none'
 
 # Refused options.
-answers 0 --help
-says --outage
+expect_code 0 --help
+expect_text --outage
 for bad in --bogus extra '--outage 0' '--outage 61' '--outage 3x' '--outage -1' --outage --input --db \
     '--seed 18446744073709551616' '--as nobody' '--table postgres:' '--to nats:' '--cluster' '--kill 5' \
     '--table x --to nats:' '--table postgres: --to x' '--table postgres: --to nats: --kill 0' \
     '--table postgres: --to nats: --plain' '--outage 3 --table postgres: --to nats:'; do
     # shellcheck disable=SC2086
-    answers 2 $bad
-    says 'outbox --help'
+    expect_code 2 $bad
+    expect_text 'outbox --help'
     [ ! -s out ] || fail "it is not an error that $bad prints"
 done
-answers 1 --input nothing
-says 'there is no file nothing'
-answers 1 --input tmp
-says 'is a folder'
-answers 1 --input few --db few/db
-says 'is no folder and cannot be made one'
-answers 1 --input few --db whole
-says 'the work of another input'
+expect_code 1 --input nothing
+expect_text 'there is no file nothing'
+expect_code 1 --input tmp
+expect_text 'is a folder'
+expect_code 1 --input few --db few/db
+expect_text 'is no folder and cannot be made one'
+expect_code 1 --input few --db whole
+expect_text 'the work of another input'
 
 # Damage is found: mails that are lost, doubled or for another address; lost letters; an unreadable
 # table.
@@ -139,8 +139,8 @@ while IFS='|' read -r db words sql; do
     rm -rf broken
     cp -r whole broken
     ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
-    answers 1 --db broken --plain
-    says "$words"
+    expect_code 1 --db broken --plain
+    expect_text "$words"
 done <<'CHANGES'
 server|1 orders are lost|DELETE FROM mails WHERE message_id LIKE '%/77@%'
 server|1 mails were stored twice|INSERT INTO mails SELECT 'x', recipient, text, 1 FROM mails WHERE message_id LIKE '%/77@%'
@@ -157,15 +157,15 @@ CHANGES
 # A full output, closed streams, and a second process on the same folder.
 if [ -w /dev/full ]; then
     ! timeout 600 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
-    grep -q 'the standard output cannot be written' err || fail 'it does not say why'
+    grep -q 'the standard output cannot be written' err || fail 'the error output does not contain the reason'
 fi
-"$program" --db few.db --input few --plain >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$program" --db few.db --input few --plain >&- 2>&- <&- || fail 'it fails without open streams'
 "$program" --db busy --plain >held 2>&1 &
 main=$!
 for tries in $(seq 6000); do [ ! -s held ] || break; sleep 0.01; done
-[ -s held ] || fail 'it says nothing while it works'
-answers 1 --db busy --plain
-says 'another outbox is at work here'
+[ -s held ] || fail 'it prints nothing while it works'
+expect_code 1 --db busy --plain
+expect_text 'another outbox is at work here'
 kill -9 $main 2>/dev/null || true
 wait $main 2>/dev/null || true
 

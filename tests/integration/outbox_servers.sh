@@ -27,8 +27,8 @@ fail()
     exit 1
 }
 
-# runs SECONDS ARGS...: a run that must be right.
-runs()
+# expect_success SECONDS ARGS...: a run that must be right.
+expect_success()
 {
     local code=0 limit=$1
     shift
@@ -63,7 +63,7 @@ killed_after()
 
 # One server each; relays and the shop are killed, and the whole program from outside.
 for pause in 2 4; do killed_after $pause --kill 20 --seed $pause --db "$work/one"; done
-runs 100 "${own[@]}" --kill 4 --db "$work/one"
+expect_success 100 "${own[@]}" --kill 4 --db "$work/one"
 cat "$work/out"
 [ "$(number 'orders committed')" = 1175 ] || fail "$(number 'orders committed') orders, and not 1175"
 [ "$(number 'orders rolled back')" = 167 ] || fail "$(number 'orders rolled back') orders rolled back, and not 167"
@@ -73,7 +73,7 @@ at_least 1 'shops killed with -9'
 
 # The same on the cluster, with kills of servers.
 killed_after 9 --cluster --kill 20 --db "$work/db"
-runs 150 "${own[@]}" --cluster --kill 7 --db "$work/db"
+expect_success 150 "${own[@]}" --cluster --kill 7 --db "$work/db"
 cat "$work/out"
 at_least 1 'leaders of the stream killed with -9'
 at_least 1 'primaries killed with -9'
@@ -95,9 +95,9 @@ word() { sed -n "s/.*\<$1=\([^ ]*\).*/\1/p" <<<"$where"; }
 uri="postgres://$(word user):$(word password)@$(word host):$(word port)/$(word dbname)"
 head -n 1500 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >"$work/input"
 running=(--table "$uri" --to "nats://127.0.0.1:$port" --input "$work/input")
-runs 60 "${running[@]}" --kill 1
+expect_success 60 "${running[@]}" --kill 1
 orders=$(number 'orders committed')
-runs 60 "${running[@]}"
+expect_success 60 "${running[@]}"
 [ "$(number 'orders committed')" = "$orders" ] || fail 'a second run has other orders'
 
 # sql TEXT
@@ -135,7 +135,7 @@ sql 'CREATE TABLE kept AS SELECT * FROM orders WHERE id = 5'
 sql 'DELETE FROM orders WHERE id = 5'
 wrong '1 orders are lost; 1 messages have no committed order'
 sql 'INSERT INTO orders SELECT * FROM kept'
-runs 60 "${running[@]}"
+expect_success 60 "${running[@]}"
 sql "UPDATE orders SET customer = 'another' WHERE id = 5"
 wrong '1 messages are not what was ordered'
 sql 'UPDATE orders SET customer = kept.customer FROM kept WHERE orders.id = 5'
@@ -147,7 +147,7 @@ subject=$(in_reply subject "$first")
 body=$(in_reply data "$first" | base64 -d)
 again() { request "$subject" "$body" "Nats-Msg-Id:$id" | tr -d ' '; }
 case $(again) in *'"duplicate":true'*) ;; *) fail 'the server does not discard a repetition' ;; esac
-runs 60 "${running[@]}"
+expect_success 60 "${running[@]}"
 # window NANOSECONDS
 config=$(request '$JS.API.STREAM.INFO.WAYBILL_ORDERS' '' | sed 's/.*"config":\({[^}]*}\).*/\1/')
 window() { request '$JS.API.STREAM.UPDATE.WAYBILL_ORDERS' "${config/120000000000/$1}" >/dev/null; }

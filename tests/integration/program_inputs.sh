@@ -60,10 +60,10 @@ ends()
     before=$(files)
     timeout 60 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $name $*"
-    [ "$(head -n 1 err)" = "$words" ] || fail "$name $* does not say: $words"
-    [ "$expected" = 2 ] || [ "$(wc -l <err)" = 1 ] || fail "$name $* says more than one line"
+    [ "$(head -n 1 err)" = "$words" ] || fail "$name $*: the first line of the error output is not: $words"
+    [ "$expected" = 2 ] || [ "$(wc -l <err)" = 1 ] || fail "$name $* prints more than one line"
     [ ! -s out ] || fail "$name $* prints something"
-    [ "$(files)" = "$before" ] || fail "$name $* has left something behind"
+    [ "$(files)" = "$before" ] || fail "files are left after $name $*"
     cases=$((cases + 1))
 }
 
@@ -310,7 +310,7 @@ if has reliable_consumer; then
     timeout 60 "$bin/reliable_consumer" --db busy >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code of a second reliable_consumer"
     grep -qF 'another reliable_consumer is at work here: busy/lock is locked; wait for its end, or name another folder' err ||
-        fail 'a second reliable_consumer does not say why it ends'
+        fail 'a second reliable_consumer does not print why it ends'
     kill -9 $busy
     wait $busy 2>/dev/null || true
     busy=
@@ -348,4 +348,4 @@ for name in "${!running[@]}"; do
 done
 [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
 
-echo "program_inputs: $cases cases of $(wc -l <built) programs, each told in the same words"
+echo "program_inputs: $cases cases of $(wc -l <built) programs, each with the same error texts"

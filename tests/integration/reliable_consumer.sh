@@ -16,8 +16,8 @@ fail()
     exit 1
 }
 
-# runs ARGS...: a run that must succeed.
-runs()
+# expect_checked ARGS...: a run that must succeed.
+expect_checked()
 {
     "$program" "$@" >"$work/out" 2>"$work/err" ||
         fail "exit $? of $*: $(cat "$work/out" "$work/err")"
@@ -31,17 +31,17 @@ refuses()
     shift
     "$program" "$@" >"$work/out" 2>&1 || code=$?
     [ $code = 2 ] || fail "exit $code instead of 2 of $*: $(cat "$work/out")"
-    grep -qF -- "$words" "$work/out" || fail "$* does not say '$words': $(cat "$work/out")"
+    grep -qF -- "$words" "$work/out" || fail "the output of $* does not contain '$words': $(cat "$work/out")"
 }
 
 # Without faults: alone, and with more workers than partitions; events one by one, and all at once.
-runs
+expect_checked
 [ "$(awk '$1 == "all"{print $2, $3}' "$work/out")" = '8,812 8,800' ] || fail "other figures: $(cat "$work/out")"
-runs --workers 1 --partitions 1 --batch 10000
-runs --workers 5 --partitions 2 --batch 7
+expect_checked --workers 1 --partitions 1 --batch 10000
+expect_checked --workers 5 --partitions 2 --batch 7
 head -n 40 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >"$work/few"
 printf '{"torn\n[1]\n{"package":""}\n\n{"package":"a","event":"installed"}\n' >>"$work/few"
-runs --input "$work/few" --batch 1 --partitions 3
+expect_checked --input "$work/few" --batch 1 --partitions 3
 awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 events, 4 of them dead: $(cat "$work/out")"
 
 # An event that ends each process that handles it is found and dead-lettered. With one partition and
@@ -51,7 +51,7 @@ awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 event
 # balance.
 poisoned()
 {
-    runs --poison --batch 64 "$@"
+    expect_checked --poison --batch 64 "$@"
     deaths=$(sed -n 's/.*; \([0-9]*\) deaths\{0,1\} by an event.*/\1/p' "$work/out")
     [ "${deaths:-0}" -ge 3 ] || fail "$* found the event after ${deaths:-0} deaths, before 3"
 }
@@ -66,7 +66,7 @@ kills=0 inside=0 seed=0
 while [ $kills -lt 200 ] || [ $inside -lt 100 ]; do
     seed=$((seed + 1))
     [ $seed -le 12 ] || fail "only $kills kills in 12 runs, $inside in the middle of a batch"
-    runs --kill 9 --seed $seed --poison
+    expect_checked --kill 9 --seed $seed --poison
     read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills with -9, \([0-9]*\) of them.*/\1 \2/p' "$work/out")
     kills=$((kills + k)) inside=$((inside + b))
 done
@@ -81,12 +81,12 @@ for pause in 0.05 0.12 0.3; do
     kill -9 $main 2>/dev/null && deaths=$((deaths + 1))
     wait $main 2>/dev/null || true
 done
-runs --db "$work/db"
+expect_checked --db "$work/db"
 [ $deaths = 3 ] || fail "the family died $deaths times, and not 3"
 
 # After the rule is repaired, the dead letters take effect. If that run is killed, the next one
 # continues.
-runs --db "$work/repaired"
+expect_checked --db "$work/repaired"
 for pause in 0.004 0.008 0.012; do
     "$program" reprocess --db "$work/repaired" >"$work/out" 2>&1 &
     main=$!
@@ -94,13 +94,13 @@ for pause in 0.004 0.008 0.012; do
     kill -9 $main 2>/dev/null || true
     wait $main 2>/dev/null || true
 done
-runs reprocess --db "$work/repaired"
-runs reprocess --db "$work/repaired"
+expect_checked reprocess --db "$work/repaired"
+expect_checked reprocess --db "$work/repaired"
 grep -q '^dead letters: finished: 0 done, 0 failed$' "$work/out" || fail "dead letters are left: $(cat "$work/out")"
-runs --db "$work/repaired"
+expect_checked --db "$work/repaired"
 [ "$(awk '$1 == "all"{print $2, $3, $4}' "$work/out")" = '17,624 17,624 0' ] || fail "other figures: $(cat "$work/out")"
-runs --input "$work/few" --db "$work/repaired_few" --partitions 3
-runs reprocess --db "$work/repaired_few" --partitions 3
+expect_checked --input "$work/few" --db "$work/repaired_few" --partitions 3
+expect_checked reprocess --db "$work/repaired_few" --partitions 3
 grep -q ': permanent: not a JSON object$' "$work/out" || fail "no reason: $(cat "$work/out")"
 refuses 'reprocess --db DIR: where are the dead letters?' reprocess
 refuses '--kill, --poison and --from do not belong to reprocess' reprocess --db "$work/repaired" --poison
@@ -121,6 +121,6 @@ refuses '--store mysql:: postgres: or postgres://... is expected' --log nats: --
 refuses 'reprocess is for the tables in SQLite' reprocess --db "$work/db" --log nats: --store postgres:
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
 "$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
-grep -qF 'there is no file /nowhere' "$work/out" || fail "it does not say what is not there: $(cat "$work/out")"
+grep -qF 'there is no file /nowhere' "$work/out" || fail "the output does not name the missing file: $(cat "$work/out")"
 
 echo "reliable_consumer: $kills kills, $inside of them in the middle of a batch; nothing lost, nothing doubled"

@@ -21,8 +21,8 @@ fail()
     exit 1
 }
 
-# runs SECONDS ARGS...: a run that must succeed.
-runs()
+# expect_success SECONDS ARGS...: a run that must succeed.
+expect_success()
 {
     local code=0 limit=$1
     shift
@@ -40,11 +40,11 @@ head -n 3000 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >"$work/input"
 own=(--log nats: --store postgres: --input "$work/input")
 
 # One server each, workers killed, an event that ends each process that handles it.
-runs 150 "${own[@]}" --kill 5 --poison
+expect_success 150 "${own[@]}" --kill 5 --poison
 grep -q ' deaths by an event that ends its process' "$work/out" || fail "no death by the event: $(cat "$work/out")"
 
 # The cluster, for 30 seconds.
-runs 300 --log nats: --store postgres: --cluster --kill 30
+expect_success 300 --log nats: --store postgres: --cluster --kill 30
 cat "$work/out"
 sed -n 's/^killed with -9: \([0-9]*\) nodes* of NATS, \([0-9]*\) of them the leader of the stream; the primary of PostgreSQL \([^ ]*\).*/\1 \2 \3/p' \
     "$work/out" >"$work/kills"
@@ -63,7 +63,7 @@ for pause in 0.7 4 9; do
     kill -9 $main 2>/dev/null || fail "it ended before it was killed: $(cat "$work/out")"
     wait $main 2>/dev/null || true
 done
-runs 200 "${own[@]}" --cluster --db "$work/db"
+expect_success 200 "${own[@]}" --cluster --db "$work/db"
 
 # A signal ends the servers, too, and leaves no folder.
 mkdir -m 711 "$work/tmp"
@@ -88,7 +88,7 @@ done
 if grep -q '^WAYBILL_KAFKA_LIBRARY:.*NOTFOUND' "$WAYBILL_BIN/CMakeCache.txt"; then
     echo 'reliable_consumer_servers: built without librdkafka'
 else
-    runs 240 --log kafka: --store postgres: --input "$work/input" --cluster --kill 15
+    expect_success 240 --log kafka: --store postgres: --input "$work/input" --cluster --kill 15
     cat "$work/out"
     grep -q '^Kafka: [1-9][0-9]* outages\{0,1\} of a broker' "$work/out" || fail 'no broker has failed'
 fi
@@ -103,8 +103,8 @@ done
 log=$(grep -o 'nats://[^"]*' "$work/nats-server_$nats.ports")
 read -r host port user name password < <(sed 's/[a-z]*=//g' "$folder/where")
 running=(--log "$log" --store "postgres://$user:$password@$host:$port/$name" --input "$work/input")
-runs 60 "${running[@]}"
-runs 60 "${running[@]}"
+expect_success 60 "${running[@]}"
+expect_success 60 "${running[@]}"
 events=$(awk '$1 == "all"{print $2}' "$work/out")
 [ "$events" = 6,000 ] || fail "$events events of two runs with 3,000"
 psql -q "$(cat "$folder/where")" -c 'DELETE FROM effects WHERE n = (SELECT max(n) FROM effects)'

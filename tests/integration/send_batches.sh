@@ -84,7 +84,7 @@ listening()
         (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0
         sleep 0.01
     done
-    fail "nobody listens on port $1"
+    fail "no process listens on port $1"
 }
 # becomes FILE EXPECTED: it has the same bytes. It may get some more time, because its reader writes
 # it a moment after the server's reply.

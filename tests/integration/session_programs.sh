@@ -7,12 +7,12 @@ set -euo pipefail
 export LC_ALL=C
 bin=$WAYBILL_BIN/examples
 
-# says PROGRAM: its output equals the text on stdin.
-says()
+# expect_output PROGRAM: its output equals the text on stdin.
+expect_output()
 {
-    diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "$1 says something else" >&2; exit 1; }
+    diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "the output of $1 differs" >&2; exit 1; }
 }
-says purchase <<'END'
+expect_output purchase <<'END'
 three orders:
   mail to Ada: WA, 30 EUR paid
   mail to Grace: WG, 50 EUR paid
@@ -24,7 +24,7 @@ the template is repaired:
   mail to Babbage Ltd: WB, 110 EUR paid
 ended with 0
 END
-says product_import <<'END'
+expect_output product_import <<'END'
 3 of 5 products, and dead-lettered:
   import-1, step 2 of 5 (2): failed: "screws;3,10" has no price
   import-1, step 4 of 5 (4): failed: "paint;12,00" has no price

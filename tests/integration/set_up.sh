@@ -84,8 +84,8 @@ asked cmake ninja-build
 fake sudo '[ "$2" = true ] || { echo "no network"; exit 100; }'
 asked libfmt-dev
 [ "$code" = 1 ] || fail "went on after a failed installation"
-grep -qF "could not install: libfmt-dev" "$work/said" || fail "did not say what is missing"
-grep -qF "no network" "$work/said" || fail "did not say why"
+grep -qF "could not install: libfmt-dev" "$work/said" || fail "the output does not name the missing package"
+grep -qF "no network" "$work/said" || fail "the output does not contain the reason"
 
 # Without dpkg: the missing packages are named in words for any system.
 machine
@@ -100,4 +100,4 @@ grep -qF "header fmt/format.h" "$work/said" || fail "did not name the header"
 asked g++ libsqlite3-dev
 [ "$code" = 0 ] || fail "stopped although nothing is missing on another system"
 
-echo "set_up: every machine was told what it needs"
+echo "set_up: the missing packages are reported on each machine"

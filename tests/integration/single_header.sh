@@ -20,7 +20,7 @@ fail()
 
 # makes ARGS...: runs the script. Its output is in the file said.
 makes() { cmake "$@" -P "$WAYBILL_SOURCE/cmake/single_header.cmake" >said 2>&1; }
-says() { tr -s ' \n' ' ' <said | grep -qF -- "$1" || fail "it does not say: $1"; }
+expect_text() { tr -s ' \n' ' ' <said | grep -qF -- "$1" || fail "the output does not contain: $1"; }
 
 # refused WORDS ARGS...: one error with these words, and nothing is written.
 refused()
@@ -29,7 +29,7 @@ refused()
     shift
     makes "$@" && fail "it accepts: $*"
     [ "$(grep -c 'CMake Error' said)" = 1 ] || fail "not one error: $*"
-    says "$words"
+    expect_text "$words"
     [ "$(find . -type f ! -name said | wc -l)" = 0 ] || fail "it has written $(find . -type f ! -name said): $*"
 }
 
@@ -43,17 +43,17 @@ for module in bath batch.h batch. .hpp batch.hpp.hpp batc BATCH version version.
     "$WAYBILL_SOURCE/include/waybill/batch.hpp" "$WAYBILL_SOURCE/include/waybill" / . .. '*' 'batch.hpp;retry.hpp' \
     'batch hpp' ' batch.hpp' '[b]atch.hpp' '"' OFF 0 NOTFOUND; do
     refused "MODULE is \"$module\"" "-DMODULE=$module" -DOUT=out.hpp
-    says "$names"
+    expect_text "$names"
 done
 refused 'MODULE is ""' -DMODULE= -DOUT=out.hpp
-says "$names"
+expect_text "$names"
 refused 'MODULE is ""' -DOUT=out.hpp
-says 'cmake -DMODULE='
+expect_text 'cmake -DMODULE='
 
 # --- OUT -----------------------------------------------------------------------------------------
 
 refused 'OUT is ""' -DMODULE=retry.hpp
-says 'cmake -DMODULE='
+expect_text 'cmake -DMODULE='
 refused 'OUT is ""' -DMODULE=retry.hpp -DOUT=
 mkdir folder
 refused 'is a folder' -DMODULE=retry.hpp -DOUT=folder
@@ -72,7 +72,7 @@ diff -r "$WAYBILL_SOURCE/include" ../before >said || fail 'the library has chang
 # --- accepted arguments ---------------------------------------------------------------------------
 
 makes -DMODULE=window.hpp -DOUT=window.hpp || fail 'it does not make window.hpp'
-[ ! -s said ] || fail 'it says something'
+[ ! -s said ] || fail 'it prints something'
 grep -q 'class sliding_window' window.hpp || fail 'window.hpp has no sliding_window'
 ! grep -q '#include <waybill/' window.hpp || fail 'window.hpp includes another header of ours'
 # Without .hpp, and in folders that do not exist yet, the bytes are the same.

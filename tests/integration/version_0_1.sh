@@ -30,8 +30,8 @@ fail()
     exit 1
 }
 
-# runs WORDS PROGRAM ARGS...: it must end with 0 and print these words.
-runs()
+# expect_output WORDS PROGRAM ARGS...: it must end with 0 and print these words.
+expect_output()
 {
     local words=$1 program=$2
     shift 2
@@ -63,29 +63,29 @@ restore mailroom
     printf '{"at":"2026-01-01T00:00:02Z","package":"large","event":"unpacked","pad":"%09000d"}\n' 7
     sed -n 31,200p "$recording"
 } >mailroom.ndjson
-runs 'checked: ' mailroom --input mailroom.ndjson --limit 4096 --plain --db mailroom
+expect_output 'checked: ' mailroom --input mailroom.ndjson --limit 4096 --plain --db mailroom
 "$examples/mailroom" --db mailroom --dump >continued
-runs 'checked: ' mailroom --input mailroom.ndjson --limit 4096 --plain --db undisturbed
+expect_output 'checked: ' mailroom --input mailroom.ndjson --limit 4096 --plain --db undisturbed
 "$examples/mailroom" --db undisturbed --dump >undisturbed.tables
 cmp -s continued undisturbed.tables || fail "mailroom: $(diff continued undisturbed.tables | head -5)"
 
 restore reliable_consumer
 head -n 80 "$recording" >log.ndjson
-runs 'checked: each event took effect exactly once' reliable_consumer \
+expect_output 'checked: each event took effect exactly once' reliable_consumer \
     --input log.ndjson --db reliable_consumer --partitions 4 --batch 3 --poison
 
 restore order_pipeline/orders
-runs '6 of 6 jobs complete, 2 of them after they came back' order_pipeline redrive --fix --db orders
+expect_output '6 of 6 jobs complete, 2 of them after they came back' order_pipeline redrive --fix --db orders
 restore order_pipeline/imports
-runs '1 of 1 job complete' order_pipeline redrive --fix --db imports
+expect_output '1 of 1 job complete' order_pipeline redrive --fix --db imports
 restore order_pipeline/middle
 grep '"dirs"' "$recording" | head -n 8 >orders.ndjson || true
-runs '6 of 8 jobs complete; 2 with dead-lettered steps, 4 in all' order_pipeline --input orders.ndjson --db middle
-runs '8 of 8 jobs complete' order_pipeline redrive --fix --db middle
+expect_output '6 of 8 jobs complete; 2 with dead-lettered steps, 4 in all' order_pipeline --input orders.ndjson --db middle
+expect_output '8 of 8 jobs complete' order_pipeline redrive --fix --db middle
 
 restore outbox
 head -n 1600 "$recording" >outbox.ndjson
-runs 'checked: each order has exactly one mail or one dead letter' outbox \
+expect_output 'checked: each order has exactly one mail or one dead letter' outbox \
     --input outbox.ndjson --db outbox --plain --outage 1
 grep -qF 'deferred as before' out || fail 'outbox did not read the stored deferred mails'
 
@@ -93,12 +93,12 @@ grep -qF 'deferred as before' out || fail 'outbox did not read the stored deferr
 trace=$WAYBILL_SOURCE/examples/autoscaler/trace.csv
 policy=$WAYBILL_SOURCE/examples/autoscaler/policy.json
 cp "$golden/autoscaler/state" state
-runs 'the state had' autoscaler "$trace" --policy "$policy" --state state
-runs '' autoscaler "$trace" --policy "$policy" --state whole.state
+expect_output 'the state had' autoscaler "$trace" --policy "$policy" --state state
+expect_output '' autoscaler "$trace" --policy "$policy" --state whole.state
 cmp -s state whole.state || fail 'autoscaler decides otherwise after the stored state'
 
 # What was learnt holds from the first batch on: nothing is refused.
 cp "$golden/send_batches/calibration.json" calibration.json
-runs '' send_batches --items 100 --calibration calibration.json --report report.json
+expect_output '' send_batches --items 100 --calibration calibration.json --report report.json
 grep -q 'refused: at most' out && fail 'send_batches learns the limit again'
 exit 0

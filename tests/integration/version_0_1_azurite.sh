@@ -51,8 +51,8 @@ azurite_start "$packages" "$work" 600 || fail 'Azurite does not start'
 rows() { timeout 60 node "$here/rows.mjs" "$port" "$@"; }
 place() { echo "127.0.0.1:$port/devstoreaccount1/$1"; }
 
-# runs WORDS ARGS...: order_pipeline must end with 0 and print these words.
-runs()
+# expect_output WORDS ARGS...: order_pipeline must end with 0 and print these words.
+expect_output()
 {
     local words=$1
     shift
@@ -79,14 +79,14 @@ stopped='0 of 8 jobs complete; 8 with dead-lettered steps, 16 in all'
 complete='8 of 8 jobs complete, 8 of them after they came back'
 at() { echo --db "$1" --dead-letters "azure-table://$(place "$1")"; }
 # shellcheck disable=SC2046
-runs "$stopped" --input orders.ndjson $(at whole)
+expect_output "$stopped" --input orders.ndjson $(at whole)
 # Rows of this version have the same properties with the same types.
 properties() { grep -oE '"[A-Za-z_@.]+":("Edm[.A-Za-z0-9]+"|true|false)?' "$1" | sed 's/true$\|false$/flag/' | sort -u; }
 rows whole dump >written
 properties "$golden/killed/rows" >difference
 properties written | diff difference - || fail 'a row has other properties than one of version 0.1'
 # shellcheck disable=SC2046
-runs "$complete" redrive --fix $(at whole)
+expect_output "$complete" redrive --fix $(at whole)
 
 effects() { ./sqlite rows "$1/shop.sqlite" 'SELECT job, step, what FROM effects ORDER BY job, step'; }
 effects whole >whole.effects
@@ -99,9 +99,9 @@ for table in middle killed; do
         ./sqlite restore restored.sql $table/$database.sqlite
     done
     # shellcheck disable=SC2046
-    [ $table != middle ] || runs "$stopped" --input orders.ndjson $(at middle)
+    [ $table != middle ] || expect_output "$stopped" --input orders.ndjson $(at middle)
     # shellcheck disable=SC2046
-    runs "$complete" redrive --fix $(at $table)
+    expect_output "$complete" redrive --fix $(at $table)
     effects $table | diff whole.effects - >difference || fail "$table: other effects than without an interruption"
     rows $table dump >left
     [ ! -s left ] || fail "$table: dead letters are left"

@@ -15,7 +15,7 @@ else
         expect_exit 0 --to "amqp://127.0.0.1:$port/all" --blind
         above refusals 0
         within 15 10 3
-        [ "$(grep -c 'refused: amqp:link:message-size-exceeded.*, at most 65536' out)" -eq "$(report_number refusals)" ] || fail 'the limit is not told'
+        [ "$(grep -c 'refused: amqp:link:message-size-exceeded.*, at most 65536' out)" -eq "$(report_number refusals)" ] || fail 'the limit is not printed'
         same got "AMQP, $how"
         grep -q 'message-format=0x80013700' peer.err || fail 'no batch had the format of batches'
         stopped "$server"

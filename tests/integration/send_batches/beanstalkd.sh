@@ -35,7 +35,7 @@ else
         ! grep -q 'throttled: DRAINING' drained drained.err || break
         sleep 0.01
     done
-    grep -q 'throttled: DRAINING' drained drained.err || fail 'it does not say: throttled: DRAINING'
+    grep -q 'throttled: DRAINING' drained drained.err || fail 'the output does not contain: throttled: DRAINING'
     kill -0 "$sender" || fail 'it has given up on a draining beanstalkd'
     stopped "$sender"
     read_by beanstalkd "$port" all got

@@ -43,9 +43,9 @@ nothing_sent()
     before=$(find . | sort)
     timeout 600 "$program" "$@" >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code instead of 1: $*"
-    grep -qF -- "$words" err || fail "it does not say: $words"
+    grep -qF -- "$words" err || fail "the error output does not contain: $words"
     [ ! -s out ] || fail "it has begun to send: $*"
-    [ "$(find . | sort)" = "$before" ] || fail "it has left something behind: $*"
+    [ "$(find . | sort)" = "$before" ] || fail "files are left after: $*"
 }
 nothing_sent 'the report cannot be written to nowhere/r.json: No such file' --report nowhere/r.json
 nothing_sent 'the calibration cannot be written to nowhere/c.json: No such file' --calibration nowhere/c.json
@@ -102,5 +102,5 @@ fi
 ln -s known.json known.link
 expect_exit 0 --input one --calibration known.link
 [ -L known.link ] || fail 'a link to the calibration has become a file'
-"$program" --input one >&- 2>&- <&- || fail 'it minds that it has no streams'
+"$program" --input one >&- 2>&- <&- || fail 'it fails without open streams'
 held+=(files)

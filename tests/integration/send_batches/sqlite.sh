@@ -28,13 +28,13 @@ grep -q '"version"' learnt.json || fail 'the calibration has no version'
 # A guessed limit is reported as a guess, and not stored as a documented one. A limit from the
 # broker is no guess.
 expect_exit 0 --input one --calibration guess.json
-[ "$(grep -c '; this limit is a guess$' out)" -eq 2 ] || fail 'the limit that nobody has told is not called a guess'
+[ "$(grep -c '; this limit is a guess$' out)" -eq 2 ] || fail 'an undocumented limit is not reported as a guess'
 grep -q '"documented": "unlimited"' guess.json || fail 'the guess is kept as documented'
 expect_exit 0 --input one --calibration guess.json
-grep -q '^known before: .*; this limit is a guess$' out || fail 'kept, a guess is no guess any more'
+grep -q '^known before: .*; this limit is a guess$' out || fail 'a stored guess is not reported as a guess'
 expect_exit 0 --calibration guess.json
 grep -q '^learnt: *limit 65536 bytes' out || fail 'the limit is not learnt'
-! grep -q '^learnt: .* is a guess' out || fail 'what was learnt is called a guess'
+! grep -q '^learnt: .* is a guess' out || fail 'a learnt limit is reported as a guess'
 echo '{"version": 1, "limit": "much"}' >bad.json
 expect_exit 1 --calibration bad.json
 expect_output 'bad.json: /limit: expected'
