@@ -30,20 +30,20 @@ struct audit : outcomes {
         }
         const std::size_t count = members.size() - first;
         if (count == 0) return must(false, "no batch is empty");
-        must(s.items.items() == count, "runs know how many they are");
+        must(s.items.items() == count, "runs have the exact count of items");
         for (std::size_t i = first + 1; i < members.size(); ++i) {
             must(members[i - 1] < members[i], "a batch is in order, and no item in it twice");
         }
         must(!stopped, "nothing is sent once it is stopped");
-        must(now >= quiet, "a broker that wants to be left alone is");
+        must(now >= quiet, "nothing is sent before the end of a pause");
         if (s.attempt < attempts.size()) {
             attempt& a = attempts[s.attempt];
-            must(a.open && !a.away, "only what is unknown is sent again");
+            must(a.open && !a.away, "only attempts of unknown outcome are repeated");
             const auto sent_before = members.begin() + place(a.first);
             must(std::equal(sent_before, sent_before + place(a.count),
                             members.begin() + place(first), members.end()),
                  "what may have arrived is repeated as it was");
-            must(now >= a.not_before, "what is repeated waits as long as the policy says");
+            must(now >= a.not_before, "a repetition waits for the pause of the policy");
             members.resize(first);
             a.away = true;
             return;
@@ -52,7 +52,7 @@ struct audit : outcomes {
         must(s.attempt - attempts.size() <= items.size() + 8,
              "attempt numbers ascend, few left out");
         while (attempts.size() < s.attempt) attempts.push_back({.open = false});
-        must(open < std::max(policy.in_flight, 1U), "no more attempts than the policy says");
+        must(open < std::max(policy.in_flight, 1U), "at most in_flight attempts are open");
         if (members.back() >= items.size()) {
             return must(false, "an item is sent that was never queued");
         }
@@ -78,12 +78,13 @@ struct audit : outcomes {
     {
         must(policy.on_too_large == waybill::send_policy::when_too_large::replace,
              "it asks where it is to");
-        if (r.item >= items.size()) return must(false, "it asks for what was queued");
+        if (r.item >= items.size())
+            return must(false, "a replacement is requested for a queued item");
         item& i = items[r.item];
         must(waits(r.item) && !i.arrived && !stopped,
              "it asks for an item that is still to be sent");
-        must(!i.asked, "it asks for an item once");
-        must(i.refused || told || large(i), "it asks for what is too large");
+        must(!i.asked, "a replacement is requested once for an item");
+        must(i.refused || told || large(i), "a replacement is requested for an oversized item");
         i.asked = true;
     }
     void replaced(std::uint64_t n, std::uint64_t bytes)
@@ -104,7 +105,7 @@ struct audit : outcomes {
                 return must(false, "an item is settled that was never queued");
             }
             must(!items[n].settled, "no item is settled twice");
-            must(waits(n), "no item is settled while it is on its way");
+            must(waits(n), "no item is settled while it is in flight");
             item& i = items[n];
             i.settled = true;
             key& k = keys[i.key];
@@ -113,27 +114,28 @@ struct audit : outcomes {
                  "what is kept ends as too large");
             switch (s.outcome) {
                 case item_outcome::accepted:
-                    must(i.arrived, "accepted has arrived");
+                    must(i.arrived, "an accepted item has arrived");
                     continue;
                 case item_outcome::in_doubt:
-                    must(i.maybe && !i.arrived, "undecided may have arrived");
+                    must(i.maybe && !i.arrived, "an item in doubt may have arrived");
                     if (k.holds(n) && !stopped) continue;
                     must(i.final || i.refused || stopped || told || large(i),
                          "undecided was tried enough, or no cut could save it");
                     break;
                 case item_outcome::unsent:
-                    must(never && stopped, "unsent has not arrived");
+                    must(never && stopped, "an unsent item has not arrived");
                     continue;
                 case item_outcome::blocked_by_key:
-                    must(never && policy.ordered, "held back has not arrived");
-                    must(k.holds(n), "an item of its key before it was not to arrive");
+                    must(never && policy.ordered, "an item that was held back has not arrived");
+                    must(k.holds(n), "an earlier item of its key has not arrived");
                     continue;
                 case item_outcome::failed:
                     must(never && !i.refused && i.final && s.kind == i.how,
                          "failed has not arrived, was tried enough and says how");
                     break;
                 case item_outcome::too_large:
-                    must(never && s.items.count == 1, "too large has not arrived and is alone");
+                    must(never && s.items.count == 1,
+                         "an oversized item has not arrived and is reported alone");
                     too_large(i);
                     break;
             }
@@ -146,7 +148,7 @@ struct audit : outcomes {
     {
         for (const item& i : items) must(i.settled, "every item is settled");
         must(open == 0, "no attempt is left open");
-        must(sends <= bound() + throttles, "it ends after as many sends as it may");
+        must(sends <= bound() + throttles, "the number of sends is within its bound");
     }
 
 private:
@@ -165,12 +167,13 @@ private:
     void too_large(const item& i)
     {
         using waybill::send_policy;
-        must(i.refused || told || large(i), "too large was refused alone, or no cut could save it");
+        must(i.refused || told || large(i),
+             "an oversized item was refused alone or exceeds the limit");
         must(policy.on_too_large != send_policy::when_too_large::send_alone || i.refused ||
                  endless(i),
              "too large was sent alone");
         must(policy.on_too_large != send_policy::when_too_large::replace || i.asked,
-             "a smaller one was asked for");
+             "a replacement was requested");
     }
 
     void fits(const waybill::batch_sender::send& s, std::size_t first, std::size_t count)
@@ -182,10 +185,10 @@ private:
             bytes = waybill::detail::saturating_add(bytes, x.bytes);
             alone = alone || x.bytes > policy.limit.single || (!told && large(x));
         }
-        must(count == 1 || !alone, "what is too large travels alone");
+        must(count == 1 || !alone, "an oversized item is sent alone");
         must(!alone || policy.on_too_large == waybill::send_policy::when_too_large::send_alone,
              "what is too large is not sent");
-        must(count <= items[members[first]].most, "a refused batch comes back smaller");
+        must(count <= items[members[first]].most, "a refused batch is sent again with fewer items");
         must(count <= std::max<std::uint64_t>(policy.limit.items, 1),
              "no batch has more items than the limit");
         must(s.closed != waybill::batch_close_reason::items || count >= policy.limit.items,
@@ -205,15 +208,15 @@ private:
         for (std::size_t i = first; i != first + count; ++i) {
             const std::uint64_t n = members[i];
             const item& x = items[n];
-            must(waits(n), "an item is sent that is elsewhere");
-            must(!x.arrived, "what has arrived is not sent again");
-            must(!x.maybe || x.anew, "what may have arrived is not cut anew before an answer");
-            must(!x.final, "what has failed for good is not sent again");
-            must(!x.kept, "what is kept is not sent");
+            must(waits(n), "a sent item was waiting");
+            must(!x.arrived, "an item that has arrived is not sent again");
+            must(!x.maybe || x.anew, "a batch of unknown outcome is not divided before an answer");
+            must(!x.final, "a permanently failed item is not sent again");
+            must(!x.kept, "an item without a replacement is not sent");
             must(!policy.one_key || x.key == one, "a batch has one key");
             if (!policy.ordered) continue;
             must(keys[x.key].open == 0, "no two attempts in flight share a key");
-            must(!keys[x.key].holds(n), "nothing of a key is sent after what did not arrive");
+            must(!keys[x.key].holds(n), "no item of a key is sent after one that did not arrive");
         }
     }
 };

@@ -47,7 +47,7 @@ public:
     waybill::settle_batches::action next(waybill::steady_time now)
     {
         const auto a = machine_.next(now);
-        if (!(machine_.next(now) == a)) breaks("asked again it says something else");
+        if (!(machine_.next(now) == a)) breaks("next differs when called again");
         if (const auto* b = waybill::get_if<waybill::settle_batches::settle_batch>(&a))
             check_call(*b, now);
         if (const auto* r = waybill::get_if<waybill::settle_batches::report>(&a)) check_report(*r, now);
@@ -57,7 +57,8 @@ public:
                 if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
             }
         }
-        if (machine_.size() != unreported()) breaks("the machine has another number of messages than the book");
+        if (machine_.size() != unreported())
+            breaks("the number of messages differs from the record");
         return a;
     }
 
@@ -194,7 +195,7 @@ private:
             if (expected.size() != limit()) expected.insert(i);
         }
         if (b.items != std::vector<std::uint64_t>(expected.begin(), expected.end())) {
-            breaks("a call is about others than the most urgent that are ready");
+            breaks("a call does not contain the most urgent ready messages");
         }
         for (const std::uint64_t item : b.items) {
             if (book_[item].tries >= tries()) breaks("a message is tried too often");
@@ -203,15 +204,16 @@ private:
 
     void check_report(const waybill::settle_batches::report& r, waybill::steady_time now)
     {
-        if (r.item >= book_.size()) return breaks("a report about nothing");
+        if (r.item >= book_.size()) return breaks("a report of an unknown message");
         entry& e = book_[r.item];
         if (expired(e, now)) {
             e.at = state::ended;
             e.end = waybill::settle_batches::settle_outcome::lost;
         }
-        if (e.at != state::ended) breaks("a report about what is not over, or was reported");
+        if (e.at != state::ended)
+            breaks("a report of a message that is not finished, or is reported already");
         if (r.outcome != e.end || r.kind != e.kind || r.fault != e.fault || r.tries != e.tries)
-            breaks("a report says something that is not so");
+            breaks("a report has a wrong outcome");
         e.at = state::reported;
         if (machine_.on(waybill::settle_batches::reported{r.item}, now) !=
             waybill::event_result::applied)
@@ -234,7 +236,7 @@ private:
         }
         for (const auto t : times) {
             if (!something_to_do(t)) continue;
-            if (t != until) breaks("waits for another time than the first at which there is something to do");
+            if (t != until) breaks("wait_until is not the time of the first action");
             return;
         }
         breaks("waits for nothing");

@@ -176,23 +176,23 @@ TEST_CASE("sender: mutants are caught")
         CHECK(how.rfind(promise, 0) == 0);
     };
     by(caught<wrong::cuts_unknown_anew>(), "no more attempts than");
-    by(caught<wrong::repeats_what_arrived>(), "undecided may have arrived");
-    by(caught<wrong::takes_partial_for_all>(), "accepted has arrived");
-    by(caught<wrong::does_not_shrink>(), "a refused batch comes back smaller");
+    by(caught<wrong::repeats_what_arrived>(), "an item in doubt may have arrived");
+    by(caught<wrong::takes_partial_for_all>(), "an accepted item has arrived");
+    by(caught<wrong::does_not_shrink>(), "a refused batch is sent again with fewer items");
     by(caught<wrong::settles_twice>(), "no item is settled twice");
     by(caught<wrong::fails_the_refused>(), "failed has not arrived");
     by(caught<wrong::does_not_stop>(), "nothing is sent once it is stopped");
     by(caught<wrong::sends_too_many_at_a_time>(), "no more attempts than");
     by(caught<wrong::takes_one_item_too_many>(), "no batch has more items");
     by(caught<wrong::takes_ten_bytes_too_many>(), "no batch of several is over");
-    by(caught<wrong::takes_unknown_for_accepted>(), "no item is settled while it is on its way");
+    by(caught<wrong::takes_unknown_for_accepted>(), "no item is settled while it is in flight");
     by(caught<wrong::gives_up_a_refused_repetition>(), "undecided was tried enough");
     by(caught<wrong::gives_up_a_part_of_a_repetition>(), "undecided was tried enough");
-    by(caught<wrong::does_not_rest>(), "a broker that wants to be left alone is");
+    by(caught<wrong::does_not_rest>(), "nothing is sent before the end of a pause");
     by(caught<wrong::hears_what_is_late>(), "accepted what is over");
-    by(caught<wrong::changes_its_mind>(), "asked again it says the same");
+    by(caught<wrong::changes_its_mind>(), "next is the same when called again");
     by(caught<wrong::forgets_an_item>(), "every item is settled");
-    by(caught<wrong::fails_neighbours>(), "undecided may have arrived");
+    by(caught<wrong::fails_neighbours>(), "an item in doubt may have arrived");
 }
 
 TEST_CASE("sender: the audit reports the violations of sequences written by hand")
@@ -226,14 +226,14 @@ TEST_CASE("sender: the audit reports the violations of sequences written by hand
               a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now);
               a.answered(batch_sender::outcome_unknown{0}, now);
               a.sent({1, {&both, 1}, 20, batch_close_reason::end}, now);
-          }) == "an item is sent that is elsewhere");
+          }) == "a sent item was waiting");
     CHECK(said([&](audit& a) { a.end(); }) == "every item is settled");
     CHECK(said([&](audit& a) {
               a.settle({first, item_outcome::unsent});
-          }) == "unsent has not arrived");
+          }) == "an unsent item has not arrived");
     CHECK(said([&](audit& a) {
               a.settle({first, item_outcome::too_large});
-          }) == "too large was refused alone, or no cut could save it");
+          }) == "an oversized item was refused alone or exceeds the limit");
 }
 
 }  // namespace sender_enumeration

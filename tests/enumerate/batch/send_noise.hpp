@@ -23,7 +23,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
     using namespace waybill;
     Machine c = m;
     must(c == m, "a copy is equal");
-    must(a == c.next(now), "a copy says the same");
+    must(a == c.next(now), "a copy returns the same action");
     const auto ignored = [&](auto e, event_result h, const char* what) {
         must(c.on(e, now) == h && c == m, what);
     };
@@ -36,7 +36,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
     for (const send_audit::audit::key& k : book.keys) {
         if (!k.stopped() && !waybill::holds_alternative<batch_sender::report>(a)) {
             ignored(batch_sender::resumed{k.name}, event_result::stale,
-                    "a key resumed that goes on");
+                    "a key resumed that is not stopped");
         }
     }
     const auto* asks = waybill::get_if<batch_sender::replace>(&a);

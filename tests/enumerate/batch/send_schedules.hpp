@@ -75,7 +75,7 @@ public:
             whole.replacements = plan_.sizes.size();
         }
         if (broken.empty() && most_sends > static_cast<std::int64_t>(whole.bound())) {
-            broken.emplace_back("it ends after as many sends as it may");
+            broken.emplace_back("the number of sends is within its bound");
         }
     }
 
@@ -159,7 +159,7 @@ private:
     typename Machine::action asked(const simulation& w, bool noise)
     {
         typename Machine::action a = w.m.next(w.now);
-        must(a == w.m.next(w.now), "asked again it says the same");
+        must(a == w.m.next(w.now), "next is the same when called again");
         if (!noise) return a;
         ignores_noise(w.m, w.a, a, w.now, [this](bool holds, const char* s) { must(holds, s); });
         return a;
@@ -271,7 +271,7 @@ private:
         most_sends = std::max(most_sends, sends);
         audit whole = w.a;
         whole.end();
-        must(w.m.finished() && w.m.first_open() == w.m.end(), "it is finished");
+        must(w.m.finished() && w.m.first_open() == w.m.end(), "the sender is finished");
         if (!whole.broken.empty()) note(whole.broken.front(), from_, by_);
     }
 
@@ -301,7 +301,7 @@ private:
                 w.a.answered(e, w.now);
                 const event_result h =
                     waybill::match(e, [&](const auto& y) { return w.m.on(y, w.now); });
-                must(h == event_result::applied, "an answer in time is taken");
+                must(h == event_result::applied, "an answer in time is applied");
             });
         }
     }

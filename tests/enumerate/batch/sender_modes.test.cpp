@@ -316,33 +316,33 @@ TEST_CASE("sender: mutants of the modes are caught")
     plan busy = keys(2);
     busy.narrow = 0;
     by(caught<wrong::does_not_skip_a_busy_key>(busy), "no two attempts in flight share a key");
-    by(caught<wrong::stops_all_keys>(keys(1)), "an item of its key before it was not to arrive");
+    by(caught<wrong::stops_all_keys>(keys(1)), "an earlier item of its key has not arrived");
     by(caught<wrong::resumes_by_itself>(keys(1)), "nothing of a key is sent after");
     plan again = keys(1);
     again.resumes = 1;
     CHECK(caught<wrong::none>(again) == "");
-    by(caught<wrong::does_not_resume>(again), "an item of its key before it was not to arrive");
+    by(caught<wrong::does_not_resume>(again), "an earlier item of its key has not arrived");
     plan one = keys(1);
     one.policy.one_key = true;
     CHECK(caught<wrong::none>(one) == "");
     by(caught<wrong::mixes_keys>(one), "a batch has one key");
 
     const plan replace = too_large(send_policy::when_too_large::replace);
-    by(caught<wrong::asks_twice>(replace), "it asks for an item once");
-    by(caught<wrong::sends_what_is_kept>(replace), "what is kept is not sent");
-    by(caught<wrong::reports_instead_of_asking>(replace), "a smaller one was asked for");
+    by(caught<wrong::asks_twice>(replace), "a replacement is requested once for an item");
+    by(caught<wrong::sends_what_is_kept>(replace), "an item without a replacement is not sent");
+    by(caught<wrong::reports_instead_of_asking>(replace), "a replacement was requested");
     by(caught<wrong::asks_instead_of_reporting>(too_large(send_policy::when_too_large::report)),
        "it asks where it is to");
     const plan alone = too_large(send_policy::when_too_large::send_alone);
     by(caught<wrong::reports_what_is_to_go_alone>(alone), "too large was sent alone");
-    by(caught<wrong::lets_others_travel_along>(alone), "what is too large travels alone");
+    by(caught<wrong::lets_others_travel_along>(alone), "an oversized item is sent alone");
 
-    by(caught<wrong::retries_once_more>(paid()), "what has failed for good is not sent again");
+    by(caught<wrong::retries_once_more>(paid()), "a permanently failed item is not sent again");
     by(caught<wrong::never_gets_a_token_back>(paid()), "failed has not arrived, was tried enough");
     plan cap{.policy = policy_of(1), .sizes = {10, 10, 10}, .narrow = 3, .at_once = false};
     CHECK(caught<wrong::none>(cap) == "");
-    by(caught<wrong::tries_once_more>(cap), "what has failed for good is not sent again");
-    by(caught<wrong::forgets_its_cap>(cap), "a refused batch comes back smaller");
+    by(caught<wrong::tries_once_more>(cap), "a permanently failed item is not sent again");
+    by(caught<wrong::forgets_its_cap>(cap), "a refused batch is sent again with fewer items");
     cap.policy.exact_sizes = true;
     cap.policy.item_overhead = 3;
     by(caught<wrong::believes_a_header>(cap), "the bytes are exact");

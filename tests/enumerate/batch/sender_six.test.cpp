@@ -144,16 +144,16 @@ TEST_CASE("sender: mutants are caught with six items")
         MESSAGE(how);
         CHECK(how.rfind(promise, 0) == 0);
     };
-    by(caught_with_six<wrong::cuts_unknown_anew>(), "an item is sent that is elsewhere");
-    by(caught_with_six<wrong::repeats_what_arrived>(), "undecided may have arrived");
-    by(caught_with_six<wrong::takes_partial_for_all>(), "accepted has arrived");
-    by(caught_with_six<wrong::does_not_shrink>(), "a refused batch comes back smaller");
+    by(caught_with_six<wrong::cuts_unknown_anew>(), "a sent item was waiting");
+    by(caught_with_six<wrong::repeats_what_arrived>(), "an item in doubt may have arrived");
+    by(caught_with_six<wrong::takes_partial_for_all>(), "an accepted item has arrived");
+    by(caught_with_six<wrong::does_not_shrink>(), "a refused batch is sent again with fewer items");
     by(caught_with_six<wrong::fails_the_refused>(), "failed has not arrived");
     by(caught_with_six<wrong::sends_too_many_at_a_time>(), "no more attempts than");
     by(caught_with_six<wrong::takes_unknown_for_accepted>(), "no item is settled while it is on");
-    by(caught_with_six<wrong::does_not_rest>(), "a broker that wants to be left alone is");
+    by(caught_with_six<wrong::does_not_rest>(), "nothing is sent before the end of a pause");
     if (!tests_support::brief) {  // it takes a million steps
-        by(caught_with_six<wrong::loses_one_of_six>(), "accepted has arrived");
+        by(caught_with_six<wrong::loses_one_of_six>(), "an accepted item has arrived");
     }
 }
 

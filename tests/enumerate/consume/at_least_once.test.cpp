@@ -413,7 +413,7 @@ private:
     batch_policy::if_all_failed asked(std::uint64_t failed)
     {
         tell("ask about " + std::to_string(failed));
-        if (failed < 2) breaks("asked about too few");
+        if (failed < 2) breaks("all_failed is requested for too few failures");
         if (left_ == 0 || choices_.pick(2) == 0) return batch_policy::if_all_failed::go_on;
         --left_;
         return batch_policy::if_all_failed::redeliver;
@@ -455,7 +455,7 @@ private:
         if (l.kind != (bad ? fault_kind::permanent : fault_kind::transient) ||
             l.reason != (bad ? "bad" : "busy") || l.tries != (bad ? 1 : 2) ||
             l.dead_lettered_at != parked_at) {
-            breaks("a dead letter says something that is not so");
+            breaks("a dead letter has wrong fields");
         }
     }
 
@@ -466,7 +466,7 @@ private:
         // A late commit may take effect after the delivery.
         const bool sure =
             r.outcome != batch_outcome::unknown && r.outcome != batch_outcome::ownership_lost;
-        if (sure && reached != stored_now()) breaks("the report is behind the checkpoint");
+        if (sure && reached != stored_now()) breaks("the report is before the checkpoint");
         if (r.handled + r.dead_lettered != (reached - before) / 10 && sure) {
             breaks("the report counts other events than there were");
         }
@@ -490,7 +490,7 @@ private:
             case batch_outcome::ownership_lost:
                 // A late commit of the previous process has that process's epoch and may arrive at
                 // any time.
-                if (!arrived_late_) breaks("abandoned, and nobody else is there");
+                if (!arrived_late_) breaks("ownership lost without another owner");
                 return;
             case batch_outcome::empty:
             case batch_outcome::invalid: return breaks("a good batch was not taken");

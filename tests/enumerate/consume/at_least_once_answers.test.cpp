@@ -68,7 +68,7 @@ public:
             if (waybill::holds_alternative<waybill::idle>(a)) breaks("idle, and it is not over");
             if (!broken_.empty()) return broken_;
         }
-        return "it does not end";
+        return "the run does not end";
     }
 
 private:
@@ -118,7 +118,7 @@ private:
     void ask(std::uint64_t failed)
     {
         if (worked_ || failed != failed_ || failed < policy_.decide_all_failed_from)
-            breaks("asked where nobody is to be");
+            breaks("all_failed is requested against its rule");
         const bool on = choices_.pick(2) == 0;
         machine_.on(waybill::at_least_once_machine::all_failed_decided{
             on ? waybill::batch_policy::if_all_failed::go_on
@@ -163,7 +163,7 @@ private:
         machine_.on(waybill::at_least_once_machine::advanced{});
         machine_.on(waybill::at_least_once_machine::commit_checked{});
         if (!(machine_ == over) || !waybill::holds_alternative<waybill::idle>(machine_.next()))
-            breaks("over, and goes on");
+            breaks("the machine continues after its end");
 
         const batch_outcome end = *machine_.ended();
         const fault_kind why = machine_.reason();

@@ -76,7 +76,7 @@ public:
             take(first ? one : two);
             if (!broken_.empty()) return broken_;
         }
-        return "it does not end";
+        return "the run does not end";
     }
 
 private:
@@ -160,7 +160,8 @@ private:
         o.over = o.from == events;
         if (end == batch_outcome::ownership_lost || end == batch_outcome::unknown) {
             const bool last = o.epoch == 2;
-            if (last && stored_ && stored_->epoch == 2) breaks("the last owner has lost to nobody");
+            if (last && stored_ && stored_->epoch == 2)
+                breaks("the last owner lost the partition without another owner");
             ++o.refused;
             o.over = !last;
             o.loaded = !last;

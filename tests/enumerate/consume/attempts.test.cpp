@@ -115,7 +115,7 @@ public:
         if (kept_.records() != std::vector<std::uint64_t>{10}) return "not one effect";
         // A crash record of a robbed owner may remain, but only one from before the checkpoint.
         const auto row = *kept_.load_crash_record(key);
-        return row && row->from ? "a row of attempts is left behind" : "";
+        return row && row->from ? "a crash record is left" : "";
     }
 
 private:
@@ -223,7 +223,7 @@ TEST_CASE("crash records: mutant caught: an orderly failure is counted as a deat
 TEST_CASE("crash records: mutant caught: the record is not removed with the checkpoint")
 {
     is_caught("attempt row never removed", mutants, with_wrong_attempts{keeps_attempts::never_forgotten},
-              "a row of attempts is left behind");
+              "a crash record is left");
 }
 
 TEST_CASE("crash records: WAYBILL_REPLAY selects one schedule")

@@ -56,7 +56,7 @@ public:
         }
         for (const auto& [at, letter] : kept_.letters()) {
             if (at.second != deadly_) return "a good event is a dead letter";
-            if (letter.tries != policy_.deaths) return "a dead letter says something that is not so";
+            if (letter.tries != policy_.deaths) return "a dead letter has wrong fields";
         }
         std::vector<std::uint64_t> effects;
         for (const event& e : log_) {

@@ -264,7 +264,7 @@ private:
 
     waybill::batch_policy::if_all_failed asked()
     {
-        tell(outage_ ? "asked: redeliver" : "asked: go on");
+        tell(outage_ ? "all failed: redeliver" : "all failed: go on");
         return outage_ ? waybill::batch_policy::if_all_failed::redeliver
                        : waybill::batch_policy::if_all_failed::go_on;
     }
@@ -323,7 +323,7 @@ private:
             if (found == kept_.letters().end())
                 return breaks("an event before the checkpoint is lost");
             if (!letter_is_right(found->second, n, o))
-                return breaks("a dead letter says something that is not so");
+                return breaks("a dead letter has wrong fields");
             ++letters;
         }
         if (effect != effects.size())
@@ -368,7 +368,7 @@ private:
                 if (!read_back_failed_) breaks("reported as unknown, and could have been read");
                 return;
             case batch_outcome::ownership_lost:
-                if (!ever_lied_) breaks("abandoned, and nobody else is there");
+                if (!ever_lied_) breaks("ownership lost without another owner");
                 return;
             case batch_outcome::empty:
             case batch_outcome::invalid: return breaks("a good batch was not taken");
@@ -388,7 +388,7 @@ private:
         if constexpr (waybill::crash_record_store<Store>) {
             const bool last_gone = gone_[extent_.events - 1];
             if (!ever_lied_ && !last_gone && *kept_.load_crash_record(key))
-                breaks("a row of attempts is left behind");
+                breaks("a crash record is left");
         }
         if (extent_.faults == 0 && extent_.deaths != 0) {
             std::uint64_t bound = waybill::detail::deaths_at_most(extent_.batch, policy_.deaths);

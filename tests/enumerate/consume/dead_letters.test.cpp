@@ -254,7 +254,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
             const bool told_of = d.tries != 3;
             if (told_of &&
                 (d.dead_lettered_at != now || (d.reason != "again" && d.reason != "late"))) {
-                return "the letter tells of a try, and not how it ended";
+                return "the letter counts an attempt without its result";
             }
         }
         if (!store.alive()) continue;
@@ -270,7 +270,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
                 return "";
             case reprocess_report::outcome_type::failed:
                 if (!there() || kept.letters().at({key, 10}).tries != before.tries + 1) {
-                    return "reported as failed, and the letter does not say so";
+                    return "reported as failed, and the letter does not count the attempt";
                 }
                 break;
             case reprocess_report::outcome_type::gone:
@@ -278,7 +278,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
                 if (!there() && !somebody_else) return "an event that is gone has lost its letter";
                 break;
             case reprocess_report::outcome_type::cancelled:
-                if (what != again::cancelled) return "reported as cancelled, and nobody did";
+                if (what != again::cancelled) return "reported as cancelled without a cancellation";
                 break;
             case reprocess_report::outcome_type::not_done:
                 if (effects != effects_before && !somebody_else) return "reported as not done, and is";
@@ -378,7 +378,9 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
     waybill::testing::faulty store(kept, [&](store_call call) {
         if (!they_went_on && c.pick(2) != 0) {
             they_went_on = set(position{30, ""}, 40, their_epoch);
-            if (told) *told += they_went_on ? "somebody else goes on to 40\n" : "somebody else cannot go on\n";
+            if (told)
+                *told += they_went_on ? "another owner advances to 40\n"
+                                      : "another owner cannot advance\n";
         }
         return how(call);
     });
@@ -389,7 +391,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
         const auto r = driver(store, mine, to);
         if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
         const std::uint64_t at = stands_at();
-        if (they_went_on && at != 40) return "what another owner has done is taken away";
+        if (they_went_on && at != 40) return "the progress of another owner is reset";
         if (at == goal && *kept.load_crash_record(key)) return "the row of attempts is still there";
         if (!store.alive()) {
             if (at == goal) return "";
@@ -404,7 +406,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
                 if (!they_went_on) {
                     // An earlier rewind of ours was applied, its answer was lost, and we tried
                     // again.
-                    if (at != goal || round == 0) return "abandoned, and nobody else is there";
+                    if (at != goal || round == 0) return "ownership lost without another owner";
                 }
                 return "";
             case rewind_report::outcome_type::not_done:

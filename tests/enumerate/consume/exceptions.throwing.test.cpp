@@ -77,7 +77,7 @@ public:
         }
         for (const auto& [at, letter] : kept_.letters()) {
             if (!bad_.contains(at.second)) return "a good event is a dead letter";
-            if (letter.tries != policy_.deaths) return "a dead letter says something that is not so";
+            if (letter.tries != policy_.deaths) return "a dead letter has wrong fields";
         }
         if (!mine_.from || mine_.from->sequence != trial_.events) return "the log is not drained in so many rounds";
         if (exceptions_ > most + trial_.faults) return "more exceptions than there may be";

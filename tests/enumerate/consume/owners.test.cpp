@@ -109,7 +109,7 @@ private:
             [](const waybill::batch_machine::store_crash_record&) { FAIL("no incarnation"); },
             [](waybill::batch_machine::clear_crash_record) { FAIL("no incarnation"); },
             [](waybill::batch_machine::decide_all_failed) { FAIL("no handler fails"); },
-            [](waybill::idle) { FAIL("asked after its end"); });
+            [](waybill::idle) { FAIL("idle before its end"); });
         if (const auto end = machine_->ended()) ended(*end);
     }
 
@@ -208,7 +208,7 @@ std::string run(const extent& x, choices& c, Store store)
         if (at < reached) return "the checkpoint has moved back";
         reached = at;
         if (at != 10 * done.size()) return "effects and checkpoint differ";
-        if (fenced && first && done.size() != effects) return "an owner who was replaced has written";
+        if (fenced && first && done.size() != effects) return "a replaced owner has written";
     }
     return store.records().size() == x.events ? "" : "the log is not drained";
 }
@@ -312,7 +312,7 @@ TEST_CASE("owners: mutant caught: the checkpoint is compared at advance and not 
 TEST_CASE("owners: mutant caught: epochs are not compared")
 {
     CHECK(enumerate("epochs not compared", small_replaced, wrong_in(flaw::no_epoch),
-                    "an owner who was replaced has written").broken > 0);
+                    "a replaced owner has written").broken > 0);
 }
 
 // An owner that treats a lost answer as a failed commit delivers again. With compare-and-set it is

@@ -188,7 +188,7 @@ private:
                 [](const waybill::batch_machine::store_crash_record&) { FAIL("no incarnation"); },
                 [](waybill::batch_machine::clear_crash_record) { FAIL("no incarnation"); },
                 [](waybill::batch_machine::decide_all_failed) { FAIL("no handler fails"); },
-                [](waybill::idle) { FAIL("asked after its end"); });
+                [](waybill::idle) { FAIL("idle before its end"); });
             if (const auto end = machine_->ended()) ended(*end);
         }
     }
@@ -304,7 +304,7 @@ verdict enumerate(const char* what, const extent& x, fence f, MakeStore make)
         if (!broken.empty()) ++v.broken;
         if (!line.empty() || (broken.empty() && !replaced_wrote)) continue;
         line = c.line();
-        rule = broken.empty() ? "an owner who was replaced has written" : broken;
+        rule = broken.empty() ? "a replaced owner has written" : broken;
         auto again = choices::replay(line);
         REQUIRE(again.has_value());
         bool there = false;

@@ -218,7 +218,7 @@ std::uint32_t moves_to_balance(Plan plan, places& holders, std::uint32_t owners,
     std::uint32_t all = 0;
     for (std::size_t p = 0; p != moves.size(); ++p) {
         v.holds(moves[p] <= 1, "a partition moves twice");
-        v.holds(moves[p] == 0 || holders[p] != start[p], "a partition comes back to its owner");
+        v.holds(moves[p] == 0 || holders[p] != start[p], "a partition returns to its first owner");
         all += start[p] < owners ? moves[p] : 0;
     }
     return all;
@@ -494,7 +494,7 @@ TEST_CASE("balance: mutant caught: an owner steals from the owner with the most 
 TEST_CASE("balance: mutant caught: an owner releases all partitions when another joins")
 {
     caught("mutant: releases all", releases_all,
-           {"an owner falls below its target", "a partition comes back to its owner"});
+           {"an owner falls below its target", "a partition returns to its first owner"});
 }
 
 // Whole lease managers over one store, round by round, in an order that differs each time.

@@ -246,7 +246,7 @@ private:
         const bool of_a_row = !waybill::holds_alternative<waybill::lease_manager::listed>(a);
         const std::vector<std::optional<std::uint64_t>> before = held(k);
         if (k.on(a, now_) != waybill::event_result::stale && of_a_row && !x_.any_answer)
-            breaks("an answer to what was given up is taken");
+            breaks("an answer of an abandoned call is applied");
         look(owner, before);
     }
     static void relabelled(waybill::lease_manager::lease_answer& a,
@@ -336,7 +336,8 @@ private:
             const auto p = static_cast<std::uint32_t>(row.key.partition[0] - '0');
             if (row.epoch < epochs_[p]) breaks("the epoch has gone back");
             if (!row.owner.none() && row.owner != holders_[p]) {
-                if (row.epoch == epochs_[p]) breaks("somebody else has the lease under the same epoch");
+                if (row.epoch == epochs_[p])
+                    breaks("another owner has the lease under the same epoch");
                 holders_[p] = row.owner;
                 ++hands_;
             }
@@ -347,14 +348,14 @@ private:
                 if (k.epoch(p) == row.epoch) ++can_commit;
                 if (k.trusted(p, now_) && !robbed_.contains({p, *k.epoch(p)})) ++trust;
             }
-            if (can_commit > 1) breaks("two can commit");
-            if (trust > 1) breaks("two trust their lease at the same time");
+            if (can_commit > 1) breaks("two owners can commit");
+            if (trust > 1) breaks("two owners trust their lease at the same time");
             const bool still_his = row.owner.name[0] == 'a' + static_cast<char>(owner) &&
                                    row.owner.incarnation == incarnations_[owner];
             if (has_left(row.owner)) breaks("a lease was not given back");
             const bool stopping = owners_[owner].stopping();
             if (!before.empty() && !stopping && still_his && before[p] == row.epoch && owners_[owner].epoch(p) != before[p]) {
-                breaks("somebody has lost what is his");
+                breaks("an owner has lost its own lease");
             }
         }
     }
@@ -378,7 +379,7 @@ private:
         std::uint32_t alive = 0;
         for (const lease_manager& k : owners_) {
             if (!k.stopping()) ++alive;
-            if (k.stopping() && !k.ended()) breaks("somebody does not end");
+            if (k.stopping() && !k.ended()) breaks("an owner that stops does not end");
         }
         for (std::uint32_t p = 0; p != x_.partitions && alive != 0; ++p) {
             std::uint32_t trust = 0;
@@ -389,7 +390,8 @@ private:
         }
         for (const lease_manager& k : owners_) {
             const std::uint32_t least = alive == 0 ? 0 : x_.partitions / alive;
-            if (!k.stopping() && (k.held() < least || k.held() > least + 1)) breaks("it is not shared in the end");
+            if (!k.stopping() && (k.held() < least || k.held() > least + 1))
+                breaks("the partitions are not balanced at the end");
         }
     }
 
@@ -460,10 +462,10 @@ TEST_CASE("leases: two or three owners in every order: all invariants hold")
 
 TEST_CASE("leases: owners that do not release their surplus lose it after an expiry")
 {
-    CHECK(enumerate("nobody releases", {.rounds = few ? 2U : 4U, .never_releases = true}) == 0);
-    CHECK(enumerate("nobody releases, two partitions",
+    CHECK(enumerate("no owner releases", {.rounds = few ? 2U : 4U, .never_releases = true}) == 0);
+    CHECK(enumerate("no owner releases, two partitions",
                     {.partitions = 2, .rounds = few ? 1U : 3U, .never_releases = true}) == 0);
-    CHECK(enumerate("nobody releases, one sleeps",
+    CHECK(enumerate("no owner releases, one sleeps",
                     {.rounds = few ? 2U : 4U, .naps = 2, .never_releases = true}) == 0);
 }
 
@@ -486,7 +488,7 @@ TEST_CASE("leases: mutant caught: a late answer is applied to another call")
 {
     if (few) return;  // it is the laws that are tried out here, and that was done in full
     CHECK(enumerate("mutant: any answer", {.rounds = 5, .late = 1, .naps = 2, .any_answer = true},
-                    "somebody has lost what is his") > 0);
+                    "an owner has lost its own lease") > 0);
     CHECK(enumerate("mutant: any answer, one stops",
                     {.rounds = 3, .late = 1, .naps = 1, .stops = 1, .any_answer = true},
                     "a lease was not given back") > 0);
@@ -531,14 +533,14 @@ TEST_CASE("leases: mutant caught: a store that ignores the heartbeat of the prev
     if (few) return;  // it is the laws that are tried out here, and that was done in full
     CHECK(enumerate("mutant: heartbeats ignored",
                     {.rounds = 5, .late = 1, .naps = 3, .of_store = flaw::ignores_heartbeat},
-                    "two trust their lease at the same time") > 0);
+                    "two owners trust their lease at the same time") > 0);
 }
 
 TEST_CASE("leases: mutant caught: a store that forgets epochs")
 {
     if (few) return;  // it is the laws that are tried out here, and that was done in full
     CHECK(enumerate("mutant: epochs forgotten", {.rounds = 5, .naps = 3, .of_store = flaw::forgets_epoch},
-                    "somebody else has the lease under the same epoch") > 0);
+                    "another owner has the lease under the same epoch") > 0);
 }
 
 // Not a mutant that must be caught: the next read of the table shows that there is no rival.
@@ -552,7 +554,7 @@ TEST_CASE("leases: mutant caught: owners with different lease expiries")
     if (few) return;  // it is the laws that are tried out here, and that was done in full
     CHECK(enumerate("mutant: one expects a longer expiry",
                     {.rounds = 6, .naps = 3, .of_first = {interval, duration::seconds(90)}},
-                    "two trust their lease at the same time") > 0);
+                    "two owners trust their lease at the same time") > 0);
 }
 
 // Seeded runs. Clocks differ in rate and by years. Calls take effect late; answers arrive late,
@@ -668,7 +670,7 @@ private:
         const auto h = o.keeper.on(a, clock_of(o));
         if (h != waybill::event_result::stale &&
             !waybill::holds_alternative<waybill::lease_manager::listed>(a))
-            breaks("an answer that is over is taken");
+            breaks("an answer of an ended call is applied");
     }
 
     void effect(process& o)
@@ -716,7 +718,8 @@ private:
             const auto p = static_cast<std::uint32_t>(row.key.partition[0] - '0');
             if (row.epoch < epochs_[p]) breaks("the epoch has gone back");
             if (!row.owner.none() && row.owner != holders_[p]) {
-                if (row.epoch == epochs_[p]) breaks("somebody else has the lease under the same epoch");
+                if (row.epoch == epochs_[p])
+                    breaks("another owner has the lease under the same epoch");
                 holders_[p] = row.owner;
             }
             epochs_[p] = row.epoch;
@@ -728,8 +731,8 @@ private:
                 if (!o.keeper.trusted(p, clock_of(o))) continue;
                 if (!robbed_.contains({p, *o.keeper.epoch(p)})) ++trust;
             }
-            if (can_commit > 1) breaks("two can commit");
-            if (trust > 1) breaks("two trust their lease at the same time");
+            if (can_commit > 1) breaks("two owners can commit");
+            if (trust > 1) breaks("two owners trust their lease at the same time");
         }
     }
 
@@ -737,7 +740,8 @@ private:
     {
         std::uint32_t alive = 0;
         for (const process& o : owners_) {
-            if (o.keeper.stopping() && !o.dead && !o.keeper.ended()) breaks("somebody does not end");
+            if (o.keeper.stopping() && !o.dead && !o.keeper.ended())
+                breaks("an owner that stops does not end");
             if (!o.dead && !o.keeper.stopping()) ++alive;
         }
         std::uint32_t held = 0;
@@ -745,7 +749,7 @@ private:
             if (o.dead || o.keeper.stopping()) continue;
             held += o.keeper.held();
             if (o.keeper.held() < partitions_ / alive || o.keeper.held() > partitions_ / alive + 1) {
-                breaks("it is not shared in the end");
+                breaks("the partitions are not balanced at the end");
             }
         }
         if (held != partitions_) breaks("a partition has no owner in the end");

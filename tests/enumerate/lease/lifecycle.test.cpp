@@ -429,13 +429,15 @@ private:
         const event_result must = book_.hears(e, now_);
         const event_result said = machine_.on(e, now_);
         if (said != must) {
-            broken_ = must == event_result::stale ? "heard what is not for it" : "not heard";
+            broken_ = must == event_result::stale ? "an event for another assignment is applied"
+                                                  : "an event is not applied";
             return false;
         }
         const bool same = machine_.inner == before;
         if (said == event_result::applied) return !same;
         // A loss that arrives before the following assignment has begun cancels that assignment.
-        if (!same && !std::is_same_v<Event, partition_lost>) broken_ = "changed by what is late";
+        if (!same && !std::is_same_v<Event, partition_lost>)
+            broken_ = "a stale event changes the machine";
         return !same && broken_.empty();
     }
 
@@ -457,7 +459,7 @@ private:
     {
         if (!broken_.empty()) return;
         const auto next = machine_.next(now_);
-        if (next != machine_.next(now_)) broken_ = "asking changes it";
+        if (next != machine_.next(now_)) broken_ = "next changes the machine";
         if (broken_.empty()) broken_ = book_.allows(next, now_);
     }
 
@@ -555,8 +557,10 @@ TEST_CASE("lifecycle: mutants are caught")
     caught<gives_back_twice>("gives back twice", "given back without being ours");
     caught<processes_unopened>("processes what is not open", "processed while it is not open");
     caught<never_pauses>("never pauses", "before the pause is over");
-    caught<goes_on_not_knowing>("goes on without knowing", "processed while it is not open");
-    caught<hears_older_epochs>("hears older epochs", "heard what is not for it");
+    caught<goes_on_not_knowing>("continues without a known position",
+                                "processed while it is not open");
+    caught<hears_older_epochs>("applies events of older epochs",
+                               "an event for another assignment is applied");
     caught<tries_to_save_for_ever>("tries to save for ever", "waits for too long", 7);
 }
 

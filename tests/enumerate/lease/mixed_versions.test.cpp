@@ -297,8 +297,8 @@ private:
                 if (!o->trusts(p, clock_of(*o))) continue;
                 if (!robbed_.contains({p, *o->epoch(p)})) ++trust;
             }
-            if (can_commit > 1) breaks("two can commit");
-            if (trust > 1) breaks("two trust their lease at the same time");
+            if (can_commit > 1) breaks("two owners can commit");
+            if (trust > 1) breaks("two owners trust their lease at the same time");
         }
     }
 
@@ -307,14 +307,15 @@ private:
         std::uint32_t alive = 0;
         std::uint32_t held = 0;
         for (const auto& o : owners_) {
-            if (o->stopping() && !o->dead && !o->ended()) breaks("somebody does not end");
+            if (o->stopping() && !o->dead && !o->ended())
+                breaks("an owner that stops does not end");
             if (!o->dead && !o->stopping()) ++alive;
         }
         for (const auto& o : owners_) {
             if (o->dead || o->stopping()) continue;
             held += o->held();
             if (o->held() < partitions_ / alive || o->held() > partitions_ / alive + 1)
-                breaks("it is not shared in the end");
+                breaks("the partitions are not balanced at the end");
         }
         if (held != partitions_) breaks("a partition has no owner in the end");
     }
@@ -359,7 +360,7 @@ TEST_CASE("mixed versions: no lease of a live owner is taken as expired")
 TEST_CASE("mixed versions: mutant caught: owners of version 0.1 are not detected")
 {
     CHECK(broken_runs(tests_support::brief ? 100 : 500, true,
-                      "two trust their lease at the same time") > 0);
+                      "two owners trust their lease at the same time") > 0);
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ public:
     bool run()
     {
         for (std::uint32_t steps = 0; broken.empty(); ++steps) {
-            if (steps == 20'000) return fails("it does not end");
+            if (steps == 20'000) return fails("the run does not end");
             if (!stopping_ && all_done()) {
                 stopping_ = true;
                 troubles_ = 0;

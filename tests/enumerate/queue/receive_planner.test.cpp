@@ -196,7 +196,7 @@ private:
     void step()
     {
         const auto a = in().next(now());
-        if (a != in().next(now())) wrong_ = "asked again it says something else";
+        if (a != in().next(now())) wrong_ = "next differs when called again";
         waybill::match(
             a, [&](waybill::receive_planner::take_due_pairs t) { take_due_pairs(t); },
             [&](waybill::receive_planner::receive r) { receive(r); },

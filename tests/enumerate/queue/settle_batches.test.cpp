@@ -187,7 +187,7 @@ std::string run(choices& c, std::uint32_t messages)
             return audit.unreported() == 0 ? "" : "idle, and not all are reported";
         }
     }
-    return "it does not end";
+    return "the run does not end";
 }
 
 template <class Machine>

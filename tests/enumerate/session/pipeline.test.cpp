@@ -145,7 +145,7 @@ TEST_CASE("pipeline: mutants are caught")
     is_caught("settle before state", for_mutants, wrong::settle_before_state,
               "a step that nothing stopped is parked for a failure before it");
     is_caught("letter before state", for_mutants, wrong::letter_before_state,
-              "a step behind a failure is parked for something else");
+              "a step after a failure is dead-lettered with another reason");
     is_caught("gap ignored", for_gaps, wrong::gap_ignored,
               "a step has run and the one before it has not");
     is_caught("corrupt read as absent", for_mutants, wrong::corrupt_is_absent,
@@ -169,7 +169,7 @@ TEST_CASE("pipeline: mutants are caught")
     is_caught("deliveries ignored", for_mutants, wrong::deliveries_ignored,
               "the broker has parked a step itself, and nothing had gone wrong in that delivery");
     is_caught("never cleared", for_mutants, wrong::never_cleared,
-              "a state is left behind, and nothing went wrong that could have left it");
+              "a state is left without a fault that allows it");
     is_caught("every step is new", for_mutants, wrong::every_step_is_new, "a step runs that is done");
     is_caught("cause not named", for_mutants, wrong::cause_not_named,
               "a letter does not name what stopped its session");

@@ -298,7 +298,7 @@ private:
     template <class Apply>
     fault io(session& s, holder& h, call at, Apply apply)
     {
-        if (!h.alive) return waybill::infrastructure("nobody there");
+        if (!h.alive) return waybill::infrastructure("the process has died");
         static constexpr const char* names[] = {"load",     "execute", "save", "park",
                                                 "complete", "clear",   "wait"};
         if (told_) {
@@ -649,7 +649,7 @@ private:
     void finished(const session& s, bool untouched)
     {
         if (s.state && !s.leftover_excused)
-            breaks("a state is left behind, and nothing went wrong that could have left it");
+            breaks("a state is left without a fault that allows it");
         const message* first_failed = nullptr;
         for (std::uint32_t i = 0; i != extent_.steps; ++i) {
             const message& m = s.messages[i];
@@ -662,8 +662,8 @@ private:
             if (m.parked) check_letter(s, m, *first_failed);
             if (extent_.mode == pipeline_policy::pipeline_mode::independent || !first_failed)
                 continue;
-            if (!failed) breaks("a step behind a failure is done");
-            if (&m != first_failed && m.effects != 0) breaks("a step has run behind a failure");
+            if (!failed) breaks("a step after a failure is done");
+            if (&m != first_failed && m.effects != 0) breaks("a step has run after a failure");
         }
     }
 
@@ -684,7 +684,7 @@ private:
             const bool gap =
                 l.reason == dead_letter_reason::gap && first.at_broker && l.cause == m.sequence;
             if (!gap && l.reason != dead_letter_reason::session_failed)
-                breaks("a step behind a failure is parked for something else");
+                breaks("a step after a failure is dead-lettered with another reason");
             if (!gap && l.cause != first.sequence && !first.at_broker)
                 breaks("a letter does not name what stopped its session");
             if (!gap && first.at_broker && l.cause == 0)

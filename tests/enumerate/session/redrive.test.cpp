@@ -92,7 +92,7 @@ TEST_CASE("redrive: each step takes effect once and in order, and no dead letter
     holds("a table that removes at once", at_once, 100'000);
     holds("three steps, each alone, a fault", each_alone, 90'000);
     holds("two sessions of two steps, a fault", two_sessions, 200'000);
-    holds("two who redrive at the same time", two_redrivers, 368'000);
+    holds("two processes redrive at the same time", two_redrivers, 368'000);
     holds("two, and the session grows meanwhile", two_while_it_grows, 10'000);
     holds("three steps, their number not known, a fault", unknown_totals, 44'000);
 }
@@ -128,7 +128,7 @@ TEST_CASE("redrive: mutants are caught")
               "step 3 has never taken effect");
     is_caught("marked over what others have marked", wrong::marks_blindly,
               "a letter is left", two_while_it_grows);
-    is_caught("the state of the session left behind", wrong::forgets_the_state,
+    is_caught("the state of the session is not sent", wrong::forgets_the_state,
               "step 3 finds what steps");
     is_caught("the state before the last one sent", wrong::lags_with_the_state,
               "step 3 finds what steps");

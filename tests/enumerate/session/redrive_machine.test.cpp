@@ -61,8 +61,9 @@ std::string run(choices& c)
                                                           : fault_kind::transient);
     };
     for (std::uint32_t calls = 0; !r.over(); ++calls) {
-        if (calls == 100) return "it goes on for ever";
-        if (r.next(steady_time::highest()) != r.next(steady_time::highest())) return "asked again it says something else";
+        if (calls == 100) return "the machine does not end";
+        if (r.next(steady_time::highest()) != r.next(steady_time::highest()))
+            return "next differs when called again";
         waybill::match(
             r.next(steady_time::highest()),
             [&](const redrive::resubmit& a) {
@@ -107,7 +108,7 @@ std::string run(choices& c)
                         !marked[static_cast<std::size_t>(&s - plan.sessions.data())])
                         broken = "one is removed before the mark";
                     if (i + 1 != s.end() && !removed[i + 1])
-                        broken = "one is removed before those behind it";
+                        broken = "a letter is removed before the later ones";
                     if (removed[i]) broken = "one is removed twice";
                     removed[i] = true;
                 }

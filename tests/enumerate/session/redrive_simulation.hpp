@@ -276,7 +276,8 @@ private:
                         dead_.push_back(m);
                         remove_front(session);
                         over = true;
-                        return tell("who failed in step " + std::to_string(m.properties.step) +
+                        return tell("the process that failed in step " +
+                                    std::to_string(m.properties.step) +
                                     " dies, and the broker parks it");
                     }
                     put(waybill::make_pipeline_dead_letter(of(m, memory_of(session)), p,

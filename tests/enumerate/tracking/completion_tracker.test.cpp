@@ -111,7 +111,7 @@ void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
     for (const std::uint64_t s : p.expected.begun) {
         if (mark && s <= *mark) {
             must(next.begin(s).error() == completion_tracker::track_error::behind,
-                 "behind the watermark", pattern);
+                 "an event below the watermark is refused", pattern);
             continue;
         }
         const bool done = !p.expected.open.contains(s) && kept != 0;
@@ -120,9 +120,10 @@ void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
         must(t.has_value() != done, "done before or not", pattern);
         if (t) again.push_back(*t);
         else
-            must(t.error() == completion_tracker::track_error::done_before, "it says so", pattern);
+            must(t.error() == completion_tracker::track_error::done_before,
+                 "the error is done_before", pattern);
     }
-    must(kept == 0, "as many are kept as it says", pattern);
+    must(kept == 0, "the number of kept events is exact", pattern);
     for (std::size_t i = again.size(); i != 0; --i) (void)next.complete(again[i - 1]);
     must(next.watermark() == p.expected.begun.back(), "all are done in the end", pattern);
 }
@@ -138,12 +139,15 @@ void every_window(const prepared& all, bool every_budget, counted& sum)
     const std::uint64_t windows = std::uint64_t{1} << all.tickets.size();
     for (std::uint64_t pattern = 0; pattern != windows; ++pattern) {
         const prepared p = completed(all, pattern, 0);
-        must(completed(all, pattern, 1).tracker == p.tracker, "whatever the order", pattern);
-        must(completed(all, pattern, 2).tracker == p.tracker, "whatever the order", pattern);
+        must(completed(all, pattern, 1).tracker == p.tracker,
+             "the tracker is the same in any order", pattern);
+        must(completed(all, pattern, 2).tracker == p.tracker,
+             "the tracker is the same in any order", pattern);
         const auto whole = waybill::encode(p.tracker);
         must(whole.outcome == encoded_done::encoded_as::whole && whole.dropped == 0,
              "all of it fits", pattern);
-        must(whole.bytes.size() == waybill::encoded_done::full_size(p.tracker), "as long as it says", pattern);
+        must(whole.bytes.size() == waybill::encoded_done::full_size(p.tracker),
+             "full_size is exact", pattern);
         taken_over(p, whole.bytes, whole.kept, pattern);
         ++sum.windows;
         if (!whole.bytes.empty()) ++sum.forms[static_cast<unsigned char>(whole.bytes[0]) & 3U];
