@@ -68,7 +68,7 @@ void read_text(std::string_view document)
     const auto b = parse_json<deferred_messages>(document);
     if (!b) {
         fuzz::must(name(b.error().kind) != "?", "a problem has a name");
-        fuzz::must(!b.error().expected.empty(), "it says what should be there");
+        fuzz::must(!b.error().expected.empty(), "the error contains the expected value");
         return;
     }
     const auto again = load<deferred_messages>(save(*b), {});

@@ -75,7 +75,7 @@ bool is(const json& document)
     const auto m = read_json<T>(document);
     if (!m) {
         fuzz::must(name(m.error().kind) != "?", "a problem has a name");
-        fuzz::must(!m.error().expected.empty(), "it says what should be there");
+        fuzz::must(!m.error().expected.empty(), "the error contains the expected value");
         fuzz::must(!describe(m.error()).empty(), "there is a text");
         return false;
     }

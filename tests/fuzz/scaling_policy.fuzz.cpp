@@ -48,7 +48,7 @@ void decides(const sc::policy& p, tests_support::dice& roll)
     for (const std::uint64_t n : counts) {
         const wall_time now = noon + duration::seconds(static_cast<std::int64_t>(roll(10'000)));
         const sc::decision d = sc::decide(p, known, state, n, now);
-        fuzz::must(d.from == n, "it says how many there were");
+        fuzz::must(d.from == n, "the decision has the given number of instances");
         const bool inside = d.to >= p.instances.lowest && d.to <= p.instances.highest;
         fuzz::must(d.to == n || inside, "it leads into the bounds");
         fuzz::must(d.command.has_value() == (d.to != n), "there is a command for a change");
@@ -61,7 +61,7 @@ void read(const result<sc::policy, json_error>& p, tests_support::dice& roll)
 {
     if (!p) {
         fuzz::must(name(p.error().kind) != "?", "a problem has a name");
-        fuzz::must(!p.error().expected.empty(), "it says what should be there");
+        fuzz::must(!p.error().expected.empty(), "the error contains the expected value");
         fuzz::must(!describe(p.error()).empty(), "there is a text");
         return;
     }

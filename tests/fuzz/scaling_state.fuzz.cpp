@@ -47,7 +47,7 @@ void read(const json& document)
     const auto s = read_json<sc::state>(document);
     if (!s) {
         fuzz::must(name(s.error().kind) != "?", "a problem has a name");
-        fuzz::must(!s.error().expected.empty(), "it says what should be there");
+        fuzz::must(!s.error().expected.empty(), "the error contains the expected value");
         fuzz::must(!describe(s.error()).empty(), "there is a text");
         return;
     }

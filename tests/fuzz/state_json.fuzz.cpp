@@ -27,7 +27,8 @@ template <class T>
 void read_as(std::string_view bytes, const state_codec<T>& codec)
 {
     decoded_state<T> s = codec.decode(bytes);
-    fuzz::must(name(s.problem) != "?" && !describe(s).empty(), "what is found is told");
+    fuzz::must(name(s.problem) != "?" && !describe(s).empty(),
+               "the problem has a name and a description");
     fuzz::must(s.outcome != state_read::absent, "bytes are never no state");
     if (s.outcome != state_read::ok) {
         fuzz::must(s.problem != json_state_problem::none, "and why");

@@ -26,7 +26,8 @@ using namespace waybill;
 void opened(std::string_view bytes, std::uint64_t budget)
 {
     const opened_state s = detail::open_state(bytes, budget);
-    fuzz::must(name(s.problem) != "?" && !describe(s).empty(), "what is found is told");
+    fuzz::must(name(s.problem) != "?" && !describe(s).empty(),
+               "the problem has a name and a description");
     fuzz::must(s.outcome != state_read::absent, "bytes are never no state");
     fuzz::must((s.outcome == state_read::ok) == (s.problem == opened_state::problem_type::none),
                "and why");
@@ -40,7 +41,8 @@ void read_as(std::string_view bytes, const text_state::options& o)
 {
     opened(bytes, o.budget.bytes);
     text_state::read_result r = detail::read_text_state(bytes, o);
-    fuzz::must(name(r.problem) != "?" && !describe(r).empty(), "what is found is told");
+    fuzz::must(name(r.problem) != "?" && !describe(r).empty(),
+               "the problem has a name and a description");
     fuzz::must(
         (r.outcome == state_read::ok) == (r.problem == text_state::read_result::problem_type::none),
         "and why");

@@ -44,13 +44,13 @@ void read(std::optional<std::uint64_t> from, std::string_view bytes)
         fuzz::must(name(start.error()) != "?", "a problem has a name");
         return;
     }
-    fuzz::must(start->from == from, "it is behind what was asked for");
+    fuzz::must(start->from == from, "the start is at the requested position");
     fuzz::must(start->done.size() <= 4 * bytes.size(), "memory is bounded by the bytes");
     for (std::uint64_t n = 0; n != start->done.size(); ++n) {
         const detail::position_run r = start->done[n];
-        fuzz::must(r.first <= r.last, "a run ends behind its beginning");
+        fuzz::must(r.first <= r.last, "a run ends at or after its beginning");
         fuzz::must(n == 0 || start->done[n - 1].last + 1 < r.first, "runs ascend and do not touch");
-        fuzz::must(!from || r.first > *from, "they are behind the watermark");
+        fuzz::must(!from || r.first > *from, "runs are after the watermark");
     }
     completion_tracker t;
     t.resume(*start);
@@ -58,7 +58,7 @@ void read(std::optional<std::uint64_t> from, std::string_view bytes)
     fuzz::must(again.bytes.size() <= bytes.size(), "it is no longer than it was");
     fuzz::must(again.dropped == 0, "all of it is there");
     const auto twice = decode(from, again.bytes);
-    fuzz::must(twice.has_value() && twice->done == start->done, "and says the same");
+    fuzz::must(twice.has_value() && twice->done == start->done, "the second read equals the first");
     const encoded_done cut = encode(t, {.max_bytes = bytes.size() / 2});
     fuzz::must(cut.bytes.size() <= bytes.size() / 2, "it is cut");
     fuzz::must(decode(from, cut.bytes).has_value(), "and can be read");

@@ -24,7 +24,7 @@ void read_as(std::string_view document)
     const auto all = parse_json_with<W>(document, {});
     if (!all) {
         fuzz::must(name(all.error().kind) != "?", "a problem has a name");
-        fuzz::must(!all.error().expected.empty(), "it says what should be there");
+        fuzz::must(!all.error().expected.empty(), "the error contains the expected value");
         fuzz::must(!describe(all.error()).empty(), "there is a text");
         return;
     }

@@ -419,7 +419,7 @@ public:
         for (int step = 0; step != 5'000; ++step) {
             if (!a.broken.empty()) return false;
             const batch_sender::action next = s.next(now);
-            if (twice) a.must(next == s.next(now), "asked again it says the same");
+            if (twice) a.must(next == s.next(now), "next is the same when called again");
             if (const auto* x = waybill::get_if<batch_sender::report>(&next)) {
                 const item_range done = x->items;
                 a.settle(*x);
@@ -469,14 +469,14 @@ public:
                 now = w->time;
             } else if (left_ == 0 && waybill::holds_alternative<idle>(next)) {
                 a.end();
-                a.must(s.finished() && s.first_open() == s.end(), "it is finished");
+                a.must(s.finished() && s.first_open() == s.end(), "the sender is finished");
                 return a.broken.empty();
             }
             if (what == 15) now = now + duration::milliseconds(1);
             if (what == 14 && roll(9) == 0)
                 s.on(batch_sender::accepted{a.attempts.size() + 50}, now);
         }
-        a.must(false, "it does not end");
+        a.must(false, "the run does not end");
         return false;
     }
 
@@ -544,7 +544,7 @@ private:
         }
         a.answered(e, now);
         a.must(waybill::match(e, [&](const auto& x) { return s.on(x, now); }) == event_result::applied,
-               "an answer in time is taken");
+               "an answer in time is applied");
     }
 
     std::uint64_t left_ = 0;
@@ -724,7 +724,7 @@ TEST_CASE("sender: batches are full again at most 100 batches after the last ref
         CHECK(last_short <= 100);
         most = last_short > most ? last_short : most;
     }
-    MESSAGE("full again after ", most, " batches at the most where numbers are told");
+    MESSAGE("full again after ", most, " batches at the most if the broker reports numbers");
 }
 
 }  // namespace sender_prop

@@ -212,11 +212,12 @@ void episode(std::uint64_t seed, tally& all)
             ++all.exact;
         } else if (d.to >= d.from ? d.to > a.to && a.to >= d.from
                                   : d.to < a.to && a.to <= d.from) {
-            FAIL("less held: seed " << seed << " at " << t << ": " << words(d) << ", naive "
-                                    << name(a.why) << " " << a.to);
+            FAIL("a larger change than the model: seed " << seed << " at " << t << ": " << words(d)
+                                                         << ", naive " << name(a.why) << " "
+                                                         << a.to);
         }
         if (d.verdict == verdict::down && d.up == sc::tribool::unknown && d.why != reason::bounds) {
-            fail("unknown, and down", d);
+            fail("down while the up rule is unknown", d);
         }
         ++all.decisions;
         all.up += d.verdict == verdict::up;

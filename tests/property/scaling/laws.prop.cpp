@@ -170,10 +170,11 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
     if (d.command && (d.command->from != d.from || d.command->to != d.to)) return "command";
     if (d.command && d.command->id <= s.last_id) return "id";
     if (!outside && (d.to < lowest || d.to > highest)) return "out of bounds";
-    if (outside && d.from < lowest && d.to < d.from) return "farther out";
-    if (outside && d.from > highest && d.to > d.from) return "farther out";
-    if (!outside && (d.desired >= d.from ? d.to < d.from : d.to > d.from)) return "turned round";
-    if (d.why == reason::nothing && d.verdict == verdict::held) return "held by nothing";
+    if (outside && d.from < lowest && d.to < d.from) return "farther out of bounds";
+    if (outside && d.from > highest && d.to > d.from) return "farther out of bounds";
+    if (!outside && (d.desired >= d.from ? d.to < d.from : d.to > d.from))
+        return "the direction is reversed";
+    if (d.why == reason::nothing && d.verdict == verdict::held) return "held without a reason";
     const bool lowest_wanted = d.from == lowest && d.desired < d.from && d.why == reason::bounds;
     if (d.verdict == verdict::steady && d.why != reason::nothing && !lowest_wanted) {
         return "steady for a reason";
@@ -184,10 +185,10 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
         if (then.why == d.why && then.to == d.to && then.until == d.until) return "held longer";
     }
     if (outside) return nullptr;
-    if (down && d.up != tribool::no) return "down while more could be wanted";
+    if (down && d.up != tribool::no) return "down while the up rule is not `no`";
     const bool zero = p.activation && p.ladder.empty() && d.to == 0;
     if (down && !p.down.empty() && d.down != tribool::yes && d.activation != tribool::no) {
-        return "down where not everything says so";
+        return "down without all conditions";
     }
     for (const sc::evidence& e : d.reasons) {
         if (down && e.part == sc::role::target && !e.wants) return "down with an unknown target";
@@ -195,13 +196,13 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
     if (down && zero && (d.activation != tribool::no || d.needed)) return "to zero while active";
     const bool all_go = p.activation && p.ladder.empty() && lowest == 0 && d.desired == 0;
     if (all_go && (d.why == reason::stabilising || d.why == reason::rate)) {
-        return "to zero, and held as one of several";
+        return "to zero, and held by a rule for single steps";
     }
     if (!p.allow.up && up) return "up is not allowed";
     if (!p.allow.down && down) return "down is not allowed";
     if (d.from == 0 && p.ladder.empty()) return nullptr;
     if (down && sc::capacity_at(p.ladder, d.to) != 0 && asks_for_more(p, now, d) != tribool::no) {
-        return "would go up at once";
+        return "the up rule holds after down";
     }
     const auto soon = [&](std::optional<wall_time> last, duration wait) {
         return last && wait > duration{} && d.now - *last < wait;
@@ -256,7 +257,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
         const step& in = steps.back();
         const state before = s;
         const decision d = sc::decide(p, in.now, s, n, t);
-        if (!(before == s)) FAIL("changed by asking, seed " << seed);
+        if (!(before == s)) FAIL("decide changed the state, seed " << seed);
         state seen = s;
         seen.correct_future_times(t);
         if (d.arrived) (void)seen.on(sc::applied{seen.pending->issued.id}, t);
@@ -268,7 +269,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
         const state once = s;
         s.on(d);
         if (!(s.applied_changes == once.applied_changes && s.pending == once.pending))
-            FAIL("twice, seed " << seed);
+            FAIL("a repeated decision changed the state, seed " << seed);
         s = once;
         answer(s, d, in, n);
         made.push_back(d);
@@ -280,7 +281,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
         const state copy = replayed;
         replayed = state{};
         const decision d = sc::decide(p, steps[i].now, copy, steps[i].instances, steps[i].time);
-        if (!(d == made[i])) FAIL("replayed otherwise, seed " << seed << " step " << i);
+        if (!(d == made[i])) FAIL("the replay differs, seed " << seed << " step " << i);
         replayed = copy;
         replayed.on(d);
         answer(replayed, d, steps[i], count);

@@ -278,9 +278,9 @@ private:
     std::string took(std::int64_t at, V value, std::uint64_t weight, insert_result a, insert_result b)
     {
         ++tally_.said[static_cast<int>(a)];
-        if (a != b) return "the two disagree";
+        if (a != b) return "the two windows return different results";
         if (naive_.insert(at, value, weight, a)) return {};
-        return "it says " + std::string(name(a));
+        return "the result is " + std::string(name(a));
     }
 
     bool same_samples() const
@@ -323,8 +323,8 @@ void lives(const std::string& what)
     MESSAGE(what, ": ", t.steps, " steps, ", t.answers, " answers of ", t.points,
             " points; newest ", t.said[0], ", late ", t.said[1], ", replaced ", t.said[2],
             ", too old ", t.said[3], ", future ", t.said[4], ", not finite ", t.said[5],
-            ", no weight ", t.said[6], ", pushed out ", t.pushed_out, "; told with a sample ",
-            t.told, ", some of the future ", t.early, ", not complete ", t.cut);
+            ", no weight ", t.said[6], ", pushed out ", t.pushed_out, "; with a time ",
+            t.told, ", with future samples ", t.early, ", not complete ", t.cut);
     for (const std::uint64_t n : {t.told, t.early, t.cut}) CHECK(n > most / 100);
     CHECK(t.points > 4 * t.answers);
     for (const insert_result i :
