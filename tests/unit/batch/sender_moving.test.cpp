@@ -122,7 +122,7 @@ private:
         // The answers arrive together, when the maximum is in flight.
         const bool most_in_flight = away_.size() == s_.policy().in_flight;
         if (most_in_flight || waybill::holds_alternative<idle>(next)) answer_all();
-        if (result_.sends > 20 * all_.size()) FAIL("it does not end");
+        if (result_.sends > 20 * all_.size()) FAIL("the run does not end");
     }
 
     void send(const batch_sender::send& a)

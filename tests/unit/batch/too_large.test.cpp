@@ -36,7 +36,7 @@ static_assert(first_too_large(sizes, {.bytes = 9, .envelope = 9}) ==
               oversized_item{0, 13, 4, 9, 9, false});
 static_assert(first_too_large(sizes, {.bytes = 3, .single = 3}) ==
                   oversized_item{0, 4, 4, 0, 3, true},
-              "the narrower of both is told");
+              "the smaller limit is reported");
 static_assert(first_too_large(sizes, {}, [](int n) { return n == 91 ? -1 : n; }) ==
               oversized_item{2, highest_size, highest_size, 0, unlimited, false});
 static_assert(first_too_large(&sizes[1], &sizes[3], {.bytes = 90}) ==

@@ -341,7 +341,7 @@ TEST_CASE("batch_machine: after a commit of unknown outcome the checkpoint is lo
         return *m.ended();
     };
     CHECK(ended_with({checkpoint{to, epoch}}) == batch_outcome::committed);
-    CHECK(ended_with({checkpoint{position{30, "said otherwise"}, epoch}}) ==
+    CHECK(ended_with({checkpoint{position{30, "another spelling"}, epoch}}) ==
           batch_outcome::committed);
     CHECK(ended_with({checkpoint{from, epoch}}) == batch_outcome::redeliver);
     CHECK(ended_with({checkpoint{from, epoch - 1}}) == batch_outcome::redeliver);

@@ -46,7 +46,7 @@ public:
         auto said = fault_kind::none;
         const auto handle = [&](auto&, const event&) -> waybill::fault {
             if (said != fault_kind::infrastructure) said = outcome;
-            return {outcome, "as it was told"};
+            return {outcome, "the given reason"};
         };
         const auto ask = [&](std::uint64_t) {
             return v.suspects_outage(s(at)) ? waybill::batch_policy::if_all_failed::redeliver

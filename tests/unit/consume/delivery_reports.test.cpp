@@ -228,7 +228,7 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     CHECK(!*kept.load_crash_record(key));
 }
 
-TEST_CASE("process_batch: live owners do not count as crashed, however often the partition moves")
+TEST_CASE("process_batch: live owners do not count as crashed, after any number of moves")
 {
     for (const bool alive : {true, false}) {
         store kept;

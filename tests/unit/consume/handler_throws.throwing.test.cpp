@@ -164,7 +164,7 @@ TEST_CASE("process_at_least_once: after an exception of decide_all_failed, the b
     const assignment mine{key, {}, 1};
     const auto bad = [](const event&, std::string_view) { return waybill::permanent("no"); };
     const auto ask = [&](std::uint64_t) -> waybill::batch_policy::if_all_failed {
-        if (++asked == 1) throw std::runtime_error("nobody knows");
+        if (++asked == 1) throw std::runtime_error("unknown error");
         return waybill::batch_policy::if_all_failed::go_on;
     };
     CHECK_THROWS_AS((void)waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask),

@@ -44,7 +44,8 @@ static_assert(batch_limits{.bytes = 100, .single = 90, .envelope = 10}.fits_alon
 static_assert(batch_limits{.bytes = 10, .envelope = 10}.fits_alone(0));
 static_assert(!batch_limits{.bytes = 10, .envelope = 11}.fits_alone(0));
 static_assert(batch_limits{}.fits_alone(unlimited - 1));
-static_assert(!batch_limits{}.fits_alone(unlimited), "how a size says that it does not know");
+static_assert(!batch_limits{}.fits_alone(unlimited),
+              "`unlimited` is the size of an unknown length");
 static_assert(!batch_limits{.envelope = 1}.fits_alone(unlimited - 1), "a sum that has saturated");
 
 static_assert(batch_limits{} == batch_limits{.bytes = unlimited});

@@ -194,7 +194,7 @@ TEST_CASE("send_all: a send function that throws may have sent, so the identical
     CHECK(arrived == expected);
 }
 
-TEST_CASE("send functions: unknown by default, or what classify says")
+TEST_CASE("send functions: an exception is unknown by default, or the result of classify")
 {
     const auto sends = [](auto... classify) {
         return catching([]() -> send_outcome { throw std::runtime_error("x"); }, classify...)();

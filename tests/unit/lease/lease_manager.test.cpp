@@ -842,7 +842,7 @@ TEST_CASE("lease_manager: an owner that releases slowly is not stolen from")
     CHECK(released == 15);
 }
 
-TEST_CASE("lease_manager: a copy goes on by itself")
+TEST_CASE("lease_manager: a copy does not change with the original")
 {
     row_leases store;
     owner a(store, "a", 1);

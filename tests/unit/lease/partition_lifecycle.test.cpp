@@ -235,9 +235,8 @@ TEST_CASE("partition_lifecycle: an epoch revoked while the previous one is close
     CHECK(anew.on(revoked{}, at(0)) == event_result::stale);  // nothing follows
 }
 
-TEST_CASE(
-    "partition_lifecycle: a save that fails waits as after a first failure, however often a batch "
-    "failed")
+TEST_CASE("partition_lifecycle: a failed save waits as after a first failure, after any number of "
+          "failed batches")
 {
     partition_lifecycle p = processing();
     for (int n = 0; n != 9; ++n)

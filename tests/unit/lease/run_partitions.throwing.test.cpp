@@ -145,7 +145,7 @@ struct fixture {
     }
 };
 
-TEST_CASE("run_partitions throwing: after an exception a further call with the report goes on")
+TEST_CASE("run_partitions throwing: after an exception a further call with the report continues")
 {
     std::uint64_t tried = 0;
     for (std::uint64_t at = 0;; ++at, ++tried) {

@@ -163,7 +163,7 @@ TEST_CASE("settled with a ticket that is no longer in hand is stale")
     CHECK(b.size() == 1);
 }
 
-TEST_CASE("a full book accepts only replacements and restored entries")
+TEST_CASE("a full object accepts only replacements and restored entries")
 {
     deferred_messages b{{.max_messages = 2}};
     b.defer({.sequence = 1});
@@ -319,7 +319,7 @@ TEST_CASE("copies are independent, and equal until one of them changes")
     CHECK_FALSE(deferred_messages{{.max_messages = 1}} == deferred_messages{});
 }
 
-TEST_CASE("books with equal entries are equal, whatever was in hand before")
+TEST_CASE("objects with equal entries are equal, also if an entry was in hand before")
 {
     deferred_messages a;
     a.defer({.sequence = 1});

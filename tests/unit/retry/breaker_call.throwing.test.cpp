@@ -36,7 +36,7 @@ struct down_dependency {
     }
 };
 
-TEST_CASE("circuit_breaker::call returns the result of the call, whatever its type")
+TEST_CASE("circuit_breaker::call returns the result of the call, for any type")
 {
     manual_environment env;
     circuit_breaker breaker;

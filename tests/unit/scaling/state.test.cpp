@@ -90,7 +90,7 @@ TEST_CASE("state: random decisions at random times keep it in order and within i
         };
         const auto t = static_cast<std::int64_t>(draw(40, 600)) + n / 4;
         s.on(asked(draw(20, 60), t, 300, 120));
-        if (!is_in_order(s)) FAIL("out of order behind decision " << n);
+        if (!is_in_order(s)) FAIL("out of order after decision " << n);
     }
     CHECK(s.highest.size() <= state::recommendations);
     CHECK(s.lowest.size() <= state::recommendations);
@@ -110,7 +110,7 @@ TEST_CASE("state: clock jumps of hours keep it in order")
         t += jumps ? draw(30, 40'000) - 20'000 : draw(30, 900);
         const auto desired = static_cast<std::uint64_t>(draw(20, 60));
         s.on(asked(desired, t, 30'000, 12'000));
-        if (!is_in_order(s)) FAIL("out of order behind decision " << n);
+        if (!is_in_order(s)) FAIL("out of order after decision " << n);
     }
 }
 

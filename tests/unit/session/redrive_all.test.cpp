@@ -72,7 +72,7 @@ struct queue {
     }
 };
 
-TEST_CASE("redrive_all: everything that failed at a step comes back in order")
+TEST_CASE("redrive_all: sessions that failed at the given step are sent again in order")
 {
     table dead_letters = dead_letters_of("order-1", 4);
     add(dead_letters, dead_letters_of("order-2", 4, dead_letter_reason::exhausted));

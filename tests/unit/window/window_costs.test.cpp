@@ -291,7 +291,7 @@ TEST_CASE_TEMPLATE("window costs: a stream that replaces each newest sample is l
         }
         const double each =
             static_cast<double>(combined - before) / static_cast<double>(steps);
-        MESSAGE(span, " samples, each told three times: ", each, " a sample");
+        MESSAGE(span, " samples, each inserted three times: ", each, " a sample");
         CHECK(each <= 9.0);
         CHECK(w.query(at(steps - 1)).points == static_cast<std::uint64_t>(span));
     }

@@ -122,7 +122,7 @@ static_assert(find(wire::http_errors, 504) == answer::outcome_unknown);
 static_assert(find(wire::http_errors, 500) == answer::outcome_unknown);
 static_assert(find(wire::http_errors, 502) == answer::outcome_unknown);
 static_assert(find(wire::http_errors, 503) == answer::outcome_unknown,
-              "Envoy says it of a lost answer");
+              "Envoy returns it if the answer is lost");
 static_assert(find(wire::http_errors, 408) == answer::transient, "it was not read to its end");
 static_assert(find(wire::pubsub_errors, "UNAVAILABLE") == find(wire::http_errors, 503));
 // An error that concerns every message is no fault of one message, so none may be dead-lettered.
@@ -195,7 +195,8 @@ static_assert([] {
     }
     return wire::rabbitmq_errors.codes.size() == 2 * std::size(replies);
 }());
-static_assert(find(wire::rabbitmq_errors, "PRECONDITION_FAILED") == std::nullopt, "the text tells");
+static_assert(find(wire::rabbitmq_errors, "PRECONDITION_FAILED") == std::nullopt,
+              "only the text identifies the error");
 static_assert(find(wire::rabbitmq_errors, 200) == std::nullopt);
 
 // Every reason code of MQTT 5 for a publication or for the end of the connection. Exceptions: those
@@ -227,12 +228,16 @@ static_assert(find(wire::kafka_errors, "message_too_large") == std::nullopt);
 static_assert(find(wire::sqs_errors, "BatchRequestTooLongException") == std::nullopt);
 static_assert(find(wire::sqs_errors, "") == std::nullopt);
 static_assert(find(wire::sqs_errors, 0) == std::nullopt, "codes without a number have none");
-static_assert(find(wire::rabbitmq_errors, 406) == std::nullopt, "the text tells");
-static_assert(find(wire::pubsub_errors, "INVALID_ARGUMENT") == std::nullopt, "the text tells");
+static_assert(find(wire::rabbitmq_errors, 406) == std::nullopt,
+              "only the text identifies the error");
+static_assert(find(wire::pubsub_errors, "INVALID_ARGUMENT") == std::nullopt,
+              "only the text identifies the error");
 static_assert(find(wire::cloudwatch_logs_errors, "InvalidParameterException") == std::nullopt);
-static_assert(find(wire::sqs_errors, "InvalidParameterValue") == std::nullopt, "the text tells");
+static_assert(find(wire::sqs_errors, "InvalidParameterValue") == std::nullopt,
+              "only the text identifies the error");
 static_assert(find(wire::eventbridge_errors, "ValidationException") == std::nullopt);
-static_assert(find(wire::sns_errors, "InvalidParameter") == std::nullopt, "the text tells");
+static_assert(find(wire::sns_errors, "InvalidParameter") == std::nullopt,
+              "only the text identifies the error");
 static_assert(find(wire::kinesis_errors, "InvalidArgumentException") == std::nullopt,
               "also: Records size exceeds 5 MB limit");
 static_assert(find(wire::firehose_errors, "InvalidArgumentException") == std::nullopt,

@@ -35,7 +35,7 @@ constexpr std::uint64_t value_only(std::size_t n, std::uint64_t offset = 0, std:
 // Seven bytes over the value at first: length, attributes, time, offset, key, value, headers. The
 // lengths of the value and of the record take a byte more where they no longer fit.
 static_assert(value_only(0) == 7);
-static_assert(value_only(57) == 64, "the record is 63 bytes behind its length");
+static_assert(value_only(57) == 64, "the record has 63 bytes after its length");
 static_assert(value_only(58) == 66);
 static_assert(value_only(63) == 71 && value_only(64) == 73 && value_only(200) == 209);
 static_assert(value_only(8'184) == 8'193 && value_only(8'185) == 8'195, "8,191 to 8,192");
@@ -73,7 +73,7 @@ static_assert(size({.headers = many}, 0, 0) == 2 + 1 + 1 + 1 + 1 + 1 + 2 + 64 * 
 // Sizes that the format cannot express.
 constexpr std::size_t gib = std::size_t{1} << 30U;
 static_assert(value_only(2 * gib - 100) == 2 * gib - 100 + 5 + 4 + 1 + 5);
-static_assert(value_only(2 * gib - 11) == 2 * gib - 1 + 5, "the last that its length can say");
+static_assert(value_only(2 * gib - 11) == 2 * gib - 1 + 5, "the largest value of the length field");
 static_assert(value_only(2 * gib - 10) == highest_size);
 static_assert(value_only(2 * gib) == highest_size);
 static_assert(value_only(~std::size_t{0} / 2) == highest_size);

@@ -115,7 +115,7 @@ static_assert(is(wire::firehose_put_record_batch(), "firehose_put_record_batch",
                  {.bytes = 4 * 1000 * 1000, .items = 500, .single = 1000 * 1024}));
 static_assert(is(wire::eventbridge_put_events(), "eventbridge_put_events",
                  {.bytes = 256 * 1024 - 1, .items = 10, .single = 256 * 1024 - 1}),
-              "the page says: less than");
+              "the documented limit is exclusive");
 static_assert(is(wire::eventbridge_put_events_1mb(), "eventbridge_put_events_1mb",
                  {.bytes = 1000 * 1000 - 1, .items = 10, .single = 1000 * 1000 - 1}));
 static_assert(is(wire::cloudwatch_put_log_events(), "cloudwatch_put_log_events",
