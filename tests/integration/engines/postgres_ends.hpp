@@ -90,7 +90,7 @@ using waybill::commit_outcome;
                 expect(!s.db().ask("INSERT INTO nowhere VALUES (1)").ok(), "a statement fails");
             const auto a = s.put(*tx, {.key = key});
             wrong += expect(!a && a.error().kind == waybill::fault_kind::infrastructure,
-                            "a step behind a failed statement is an infrastructure fault");
+                            "a step after a failed statement is an infrastructure fault");
             wrong += expect(is(tx->commit(), commit_outcome::not_applied),
                             "a commit that the server answers with ROLLBACK is none");
         }

@@ -243,7 +243,7 @@ private:
     killer.join();
     if (starts != killed) {
         (void)std::system(("tail -n 20 '" + folder + "/log' >&2").c_str());
-        return expect(false, "the server is killed and comes back");
+        return expect(false, "the server is killed and restarts");
     }
 
     // The last kill may just be over, so the rows are counted on a new connection.
@@ -267,7 +267,7 @@ private:
         static_cast<unsigned long long>(batches.redelivered),
         static_cast<unsigned long long>(store.unknown),
         static_cast<unsigned long long>(batches.there), static_cast<unsigned long long>(last));
-    return expect(killed >= 5, "the server is killed and comes back") +
+    return expect(killed >= 5, "the server is killed and restarts") +
            expect(batches.other == 0, "no batch ends in another way") +
            expect(last != 0 && effects == last - last / 7, "no effect is lost") +
            expect(distinct == effects, "no effect is there twice") +

@@ -81,21 +81,24 @@ void fence(const std::string& path)
     check(advance({}, 1, 1) == advance_outcome::stale_epoch, "fence: there is no lease");
     const auto mine = *leases.claim({key, {"a", 1}, 1, {}});
     check(advance({}, 1, 1) == advance_outcome::applied, "fence: the holder commits");
-    check(advance(waybill::position{1, {}}, 2, 2) == advance_outcome::stale_epoch, "fence: nobody has this epoch");
+    check(advance(waybill::position{1, {}}, 2, 2) == advance_outcome::stale_epoch,
+          "fence: no lease has this epoch");
     {
         auto tx = *store.begin();
         check(*store.advance(tx, key, waybill::position{1, {}}, {2, {}}, 1) == advance_outcome::applied,
               "fence: the holder advances");
         check(!other.claim({key, {"b", 2}, 2, mine.version}),
-              "fence: nobody takes the lease of an open commit, and that is no contention");
-        check(*tx.commit() == waybill::commit_outcome::applied, "fence: the holder commits what he began");
+              "fence: the lease of an open commit cannot be claimed, and that is a fault");
+        check(*tx.commit() == waybill::commit_outcome::applied,
+              "fence: the holder commits the open transaction");
     }
     check(other.claim({key, {"b", 2}, 2, mine.version})->outcome ==
               waybill::lease_claim::result::claim_outcome::won,
-          "fence: stolen");
+          "fence: the lease is taken over");
     check(advance(waybill::position{2, {}}, 3, 1) == advance_outcome::stale_epoch,
-          "fence: whoever was robbed does not commit, though nobody else has");
-    check(advance(waybill::position{2, {}}, 3, 2) == advance_outcome::applied, "fence: the thief commits");
+          "fence: a replaced owner cannot commit, also before any other commit");
+    check(advance(waybill::position{2, {}}, 3, 2) == advance_outcome::applied,
+          "fence: the new owner commits");
     check(advance(waybill::position{2, {}}, 4, 2) == advance_outcome::conflict, "fence: compare-and-set is left");
 }
 

@@ -115,15 +115,16 @@ void order_and_locks(connection& one, connection& two)
     check(receive(one, a) == "1#1" && receive(one, a) == "2#1" && receive(one, a) == "3#1", "in order");
     check(receive(one, a) == "-", "no message comes twice under one lock");
     send(two, "a", 4, 4);
-    check(receive(one, a) == "4#1", "what is sent later comes to who has the session");
-    check(receive(two, {"a", a.token + 1}) == "ownership_lost", "without the lock nothing comes");
-    check(receive(two, {"c", 1}) == "ownership_lost", "a session that nobody knows has no holder");
+    check(receive(one, a) == "4#1", "the holder of the session receives later messages");
+    check(receive(two, {"a", a.token + 1}) == "ownership_lost",
+          "without the lock no message is received");
+    check(receive(two, {"c", 1}) == "ownership_lost", "an unknown session has no holder");
     check(one.queue.complete(a, *[&] { return std::optional(engines::session_message{.sequence = 1}); }()).ok(),
           "a message is completed");
     check(one.queue.complete(a, {.sequence = 1}).kind == fault_kind::ownership_lost,
           "and once only");
     check(two.queue.complete(b, {.sequence = 2}).kind == fault_kind::ownership_lost,
-          "nobody completes the messages of another session");
+          "messages of another session cannot be completed");
     check(one.queue.depth() == 4, "one of five is complete");
     check(one.queue.close(a).ok() && two.queue.close(b).ok(), "closed");
     check(one.queue.close(a).kind == fault_kind::ownership_lost, "a session is closed once");
@@ -150,7 +151,7 @@ void deliveries(connection& one, connection& two)
     check(one.queue.renew(l).kind == fault_kind::ownership_lost,
           "a lock that has run out is not renewed");
     const engines::session_lock old = l;
-    check(accept(two, l) == "a", "somebody else has it now");
+    check(accept(two, l) == "a", "another worker has it now");
     check(one.queue.complete(old, {.sequence = 1}).kind == fault_kind::ownership_lost,
           "a zombie settles nothing");
     check(one.queue.close(old).kind == fault_kind::ownership_lost, "and closes nothing");
@@ -158,20 +159,20 @@ void deliveries(connection& one, connection& two)
           "a lock that runs out counts for what was received, and for nothing else");
     check(one.queue.receive_dead().value_or(std::nullopt) == std::nullopt ? true : false, "none is dead yet");
     check(two.queue.abandon(l, {.sequence = 1}).ok(), "the last delivery");
-    check(receive(two, l) == "-", "what is parked does not come again");
+    check(receive(two, l) == "-", "a dead-lettered message is not received again");
     check(two.queue.complete(l, {.sequence = 2}).ok() && two.queue.complete(l, {.sequence = 3}).ok(),
           "the next ones go on as if nothing had been");
     const auto dead = *one.queue.receive_dead();
     check(dead && dead->body == "1" && dead->session == "a" && dead->deliveries == 3 && dead->id == "a/1",
           "the broker has parked it");
-    check(dead && dead->dead_for == "delivered 3 times", "and says why");
+    check(dead && dead->dead_for == "delivered 3 times", "with its reason");
     check(!*two.queue.receive_dead(), "a dead letter has one receiver");
     for (int i = 0; i != 2; ++i) {
         const auto seen = *two.queue.peek_dead(0);
         check(seen && seen->body == "1" && seen->sequence == dead->sequence && seen->dead_for == dead->dead_for,
-              "who peeks sees it again and again");
+              "a second peek returns the same letter");
     }
-    check(!*two.queue.peek_dead(dead->sequence), "and nothing behind it");
+    check(!*two.queue.peek_dead(dead->sequence), "no dead letter after it");
     the_time += 100;
     check((*two.queue.receive_dead()).has_value(), "until its lock has run out");
     check(two.queue.complete_dead(*dead).ok(), "complete");
@@ -198,7 +199,7 @@ void pauses(connection& one, connection& two)
     check(accept(one, l) == "a" && receive(one, l) == "1#1", "received");
     check(one.queue.close(l, 500ms).ok(), "given back for later");
     check(accept(two, l) == "b" && two.queue.close(l, 500ms).ok(), "the others are not kept waiting");
-    check(accept(two, l) == "-", "nobody has it before");
+    check(accept(two, l) == "-", "no worker receives it before");
     the_time += 499;
     check(accept(one, l) == "-", "not yet");
     the_time += 1;
@@ -229,7 +230,7 @@ void states(connection& one, connection& two)
     send(two, "a", 2, 2);
     check(accept(two, l) == "a" && *two.queue.state(l) == bytes, "it has outlived its messages");
     check(*one.queue.sessions_with_state() == std::vector<std::string>{"a"}, "and is found");
-    check(!*one.queue.accept("a"), "nobody takes a session that somebody has");
+    check(!*one.queue.accept("a"), "a held session cannot be accepted");
     check(two.queue.set_state(l, {}).ok() && *two.queue.state(l) == std::nullopt, "removed");
     check(one.queue.sessions_with_state()->empty(), "and not found any more");
     check(two.queue.complete(l, {.sequence = 2}).kind == fault_kind::ownership_lost,
@@ -238,7 +239,8 @@ void states(connection& one, connection& two)
     const auto empty = *one.queue.accept("a");
     check(empty && empty->token != l.token && receive(one, *empty) == "-", "a session without messages is had by its name");
     const auto fresh = *two.queue.accept("new");
-    check(fresh && two.queue.set_state(*fresh, "x").ok() && two.queue.close(*fresh).ok(), "also one that nobody knew");
+    check(fresh && two.queue.set_state(*fresh, "x").ok() && two.queue.close(*fresh).ok(),
+          "also a session that did not exist");
 }
 
 void duplicates(connection& one, connection& two)
@@ -406,7 +408,7 @@ void broken(const std::string& path)
     const auto m = c.queue.receive(l);
     check(!m && m.error().kind == fault_kind::infrastructure, "what cannot be read is no message");
     c.db.exec("DROP TABLE messages");
-    check(!c.queue.receive(l) && !c.queue.accept(), "nobody answers where there is no queue");
+    check(!c.queue.receive(l) && !c.queue.accept(), "without a queue, calls fail");
     const auto sent = c.queue.send(std::vector{message("a", 2)});
     const auto* no = waybill::get_if<waybill::batch_sender::failed>(&sent);
     check(no && no->kind == fault_kind::infrastructure && !no->text.empty(),

@@ -76,7 +76,7 @@ int main(int, char** argv)
     const std::vector<waybill::pipeline_dead_letter> all{
         letter("a", 9), letter("a", 10), letter("a", ~std::uint64_t{0}), letter("b", 1)};
     check(letters.write(std::vector{all[3], all[2], all[1], all[0]}).ok(), "written");
-    check(*other.list() == all, "what comes back is what was put there, 9 before 10");
+    check(*other.list() == all, "the rows read equal the rows written, step 9 before 10");
 
     const auto stored = [&](std::size_t n) { return (*letters.list())[n]; };
     waybill::pipeline_dead_letter again = all[1];
@@ -84,11 +84,11 @@ int main(int, char** argv)
     check(other.upsert(again).ok() && stored(1) == again, "written again, it replaces itself");
     waybill::pipeline_dead_letter later = again;
     later.last_redriven_step = 0;
-    check(other.upsert(later).ok() && stored(1) == again, "how far its session was sent is not forgotten");
+    check(other.upsert(later).ok() && stored(1) == again, "upsert keeps last_redriven_step");
     later.reason = waybill::dead_letter_reason::broker;
     later.text = "delivered ten times";
-    check(other.upsert(later).ok() && stored(1) == again, "and a pipeline knows more than the broker");
-    check(other.write({&later, 1}).ok() && stored(1) == later, "but who says so writes what he says");
+    check(other.upsert(later).ok() && stored(1) == again, "upsert keeps the reason of a pipeline");
+    check(other.write({&later, 1}).ok() && stored(1) == later, "write replaces all fields");
     later.last_redriven_step = 5;
     later.resume_at = 3;
     later.properties.total = 6;
@@ -96,9 +96,10 @@ int main(int, char** argv)
     waybill::pipeline_dead_letter less = later;
     less.last_redriven_step = 4;
     less.properties.total = 5;
-    check(other.mark({&less, 1}).ok() && stored(1) == later, "who has sent less takes nothing back");
+    check(other.mark({&less, 1}).ok() && stored(1) == later, "mark does not lower the step");
     waybill::pipeline_dead_letter gone = letter("gone", 1);
-    check(letters.mark({&gone, 1}).ok() && letters.list()->size() == all.size(), "what is not there is not written");
+    check(letters.mark({&gone, 1}).ok() && letters.list()->size() == all.size(),
+          "mark writes no missing letter");
     later.message_id = "another";
     check(other.upsert(later).ok() && stored(1) == later, "another message is another letter");
     check(letters.list()->size() == 4, "and there is still one for each");
@@ -110,7 +111,7 @@ int main(int, char** argv)
     sqlite3_busy_timeout(other_db.handle(), 0);
     db.exec("BEGIN IMMEDIATE");
     check(other.remove(all).kind == waybill::fault_kind::infrastructure,
-          "a table that is locked says so");
+          "a locked table is an infrastructure fault");
     db.exec("COMMIT");
     check(letters.list()->size() == 2, "and is as it was");
 

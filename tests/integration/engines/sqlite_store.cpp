@@ -114,7 +114,7 @@ void lost(const std::string& path)
             w.db.exec("BEGIN");
             w.effect.run(1, "in another");
         }
-        check(!tx.open() && !w.store.begin(), "lost: it goes on");
+        check(!tx.open() && !w.store.begin(), "lost: the transaction continues");
         check(down(tx.savepoint()) && down(tx.release_savepoint()) && down(tx.rollback_to_savepoint()), "lost: savepoints");
         check(down(w.store.advance(tx, key, {}, {1, ""}, 1)) && down(w.store.reset(tx, key, {1, ""}, 1)),
               "lost: checkpoints");

@@ -118,7 +118,8 @@ void look_at(Queue& queue, const std::string& address)
     auto a = take(queue);
     expect(a && a->body == "a" && a->deliveries == 1, "the first comes first");
     const auto d = queue.depth();
-    expect(d.ready == 3 && d.in_flight == 1 && d.age && *d.age < 5, "who has it is counted");
+    expect(d.ready == 3 && d.in_flight == 1 && d.age && *d.age < 5,
+           "a message in flight is counted");
     expect(a && queue.complete(*a).ok() && queue.finished() == 1, "it is done");
 
     auto b = take(queue);
@@ -127,10 +128,11 @@ void look_at(Queue& queue, const std::string& address)
     expect(soon([&] { return (again = take(queue)).has_value(); }), "its time is up");
     expect(b && again && again->number == b->number && again->deliveries == 2 && again->body == "b",
            "it is handed out again, before what came later");
-    expect(b && !queue.complete(*b).ok() && queue.finished() == 1, "who was too slow has not done it");
+    expect(b && !queue.complete(*b).ok() && queue.finished() == 1,
+           "a completion after the deadline is refused");
     expect(again && queue.complete(*again).ok() && queue.finished() == 2, "the other one has");
 
-    expect(taken_and_killed(address) == "c", "somebody takes the next");
+    expect(taken_and_killed(address) == "c", "another process takes the next message");
     expect(queue.depth().ready == 1 && queue.depth().in_flight == 1, "and is killed");
     std::this_thread::sleep_for(lease + late);
     std::optional<typename Queue::message> c;
@@ -182,7 +184,8 @@ void run(const std::string& folder, const std::string& where)
         expect(soon([&] { return queue.workers().size() == 2; }), "two workers are left");
         expect(queue.died() == 1, "a kill is seen");
         queue.stop_worker(team[1]);
-        expect(queue.workers().size() == 1 && queue.died() == 1, "who is told to end is not dead");
+        expect(queue.workers().size() == 1 && queue.died() == 1,
+               "a worker that was stopped is not counted as dead");
         queue.start_worker();
         expect(soon([&] { return !queue.producing(); }), "the producer ends");
         expect(soon([&] {
@@ -203,15 +206,15 @@ void run(const std::string& folder, const std::string& where)
                     static_cast<unsigned long long>(processed));
     }
     if (where.starts_with("nats://")) return;  // the server is a child of this process
-    expect(nobody_left(), "nobody is left");
+    expect(nobody_left(), "no process is left");
     {
         live_queue queue(folder, where);
         expect(queue.sent() == sent && queue.processed() == processed, "it is all there later");
         queue.start_producer(60s, 8, traffic);
         queue.start_worker();
-        expect(soon([&] { return queue.sent() > sent; }), "it goes on");
+        expect(soon([&] { return queue.sent() > sent; }), "the queue continues");
     }
-    expect(nobody_left(), "nobody is left when we go in between");
+    expect(nobody_left(), "no process is left after an early end");
 }
 
 #ifdef WAYBILL_ENGINES_NATS
@@ -357,7 +360,7 @@ void do_it(const std::string& what, const std::string& folder)
 #endif
     } else if (what == "absent") {
         expect_refusal(folder, "nats", "there is no nats-server");
-        expect(nobody_left(), "nobody is left");
+        expect(nobody_left(), "no process is left");
     } else if (what == "sqlite") {
         autoscaler::sqlite_file queue(folder + "/queue.sqlite");
         look_at(queue, "sqlite:" + folder + "/queue.sqlite");

@@ -221,7 +221,7 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     letter_list all = all_letters();
     all.push_back(large_letter());
     const auto found = letters.list();
-    check(found && same_letters(*found, all), "what comes back is what was put there, page by page");
+    check(found && same_letters(*found, all), "the rows read equal the rows written, page by page");
     const auto of = [](engines::azure_table& t, std::string_view session) {
         const auto some = t.list(session);
         check(some ? waybill::fault{} : some.error(), "listed");
@@ -231,7 +231,8 @@ void again(engines::azure_table& letters, engines::azure_table& other)
         const letter_list some = of(t, "a");
         return some.size() < 2 ? waybill::pipeline_dead_letter{} : some[1];
     };
-    check(of(letters, "a") == letter_list(all.begin(), all.begin() + of_a), "9 before 10, and 100 behind 11");
+    check(of(letters, "a") == letter_list(all.begin(), all.begin() + of_a),
+          "step 9 before 10, and 100 after 11");
     for (std::size_t n = of_a; n != names; ++n) {
         check(of(letters, all[n].properties.session) == letter_list{all[n]}, "any characters in a session's name");
     }
@@ -242,13 +243,13 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     check(second(letters) == later, "it replaces itself");
     later.last_redriven_step = 0;
     check(letters.upsert(later), "and again");
-    check(second(other).last_redriven_step == 4, "how far its session was sent is not forgotten");
+    check(second(other).last_redriven_step == 4, "upsert keeps last_redriven_step");
     later.reason = waybill::dead_letter_reason::broker;
     check(letters.upsert(later), "by the broker");
     check(second(other).reason == waybill::dead_letter_reason::contradiction,
-          "a pipeline knows more than the broker");
-    check(letters.write({&later, 1}), "but who says so");
-    check(second(other) == later, "writes what he says");
+          "upsert keeps the reason of a pipeline");
+    check(letters.write({&later, 1}), "write");
+    check(second(other) == later, "write replaces all fields");
     const std::uint64_t before = later.last_redriven_step;
     later.last_redriven_step = before + 2;
     later.properties.total = 6;
@@ -256,8 +257,8 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     check(second(letters) == later, "how far it was sent");
     waybill::pipeline_dead_letter less = later;
     less.last_redriven_step = before + 1;
-    check(letters.mark({&less, 1}), "marked by one who has sent less");
-    check(second(other) == later, "who takes nothing back");
+    check(letters.mark({&less, 1}), "mark with a lower step");
+    check(second(other) == later, "mark does not lower the step");
     const waybill::pipeline_dead_letter never = letter("never", 1);
     check(letters.mark({&never, 1}), "one that is not there");
     check(of(letters, "never").empty(), "is not written");
@@ -301,11 +302,11 @@ int main(int, char** argv)
     wrong.key[0] = 'A';
     check(engines::azure_table(wrong).upsert(letter("a", 1)).kind ==
               waybill::fault_kind::infrastructure,
-          "the wrong key is nobody's fault");
+          "a wrong key is an infrastructure fault");
     wrong = *place;
     wrong.port = "1";
     check(engines::azure_table(wrong).list().error().kind == waybill::fault_kind::infrastructure,
-          "nor is it that nobody is there");
+          "an unreachable service is an infrastructure fault");
     std::fprintf(stderr, "letters in a table: %d rules broken\n", failures);
     return failures == 0 ? 0 : 1;
 }

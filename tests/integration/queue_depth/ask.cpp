@@ -63,7 +63,7 @@ int make_queues()
     const auto b = take(0s);  // its lock expires at once
     const auto again = take(60s);
     expect(b && again && again->number == b->number && again->deliveries == 2, "it is taken again");
-    expect(!queue.complete(*b).ok(), "who was too slow has not done it");
+    expect(!queue.complete(*b).ok(), "a completion after the deadline is refused");
     expect(queue.sent() == 4 && queue.finished() == 1, "what was sent and what is finished");
 
     engines::database plain_db("plain.sqlite");
