@@ -39,7 +39,7 @@ public:
             const std::uint64_t there = fs::file_size(path_, e);
             if (e || there < kept) {
                 throw support::complaint(fmt::format(
-                    "the records {} are shorter than the state says: {} bytes of {}", path_,
+                    "the records {} are shorter than in the state: {} bytes of {}", path_,
                     e ? 0 : there, kept));
             }
             fs::resize_file(path_, kept, e);

@@ -103,11 +103,11 @@ private:
         if (verb == "MAIL") return mail_from(client);
         if (verb == "RCPT") return recipient_is(client, line);
         if (verb == "DATA") return data(client);
-        if (verb == "NOOP") return client.say("250 2.0.0 so be it");
-        if (verb == "VRFY") return client.say("252 2.5.0 send a mail and see");
+        if (verb == "NOOP") return client.say("250 2.0.0 OK");
+        if (verb == "VRFY") return client.say("252 2.5.0 the address is not verified");
         if (verb == "RSET") {
             from_ = to_ = false;
-            return client.say("250 2.0.0 forgotten");
+            return client.say("250 2.0.0 reset");
         }
         if (verb == "QUIT") return client.say("221 2.0.0 localhost, closing") && false;
         return client.say("500 5.5.1 no such command");

@@ -178,7 +178,7 @@ refused 'holds the work of another input than grows/trace.csv' grows/trace.csv -
 refused 'it is that of trace.csv' trace.ndjson
 head -c 10 records >short.records
 expect_code 1 --state state --json short.records
-expect_text 'are shorter than the state says'
+expect_text 'are shorter than in the state'
 [ "$(wc -c <short.records)" = 10 ] || fail 'it has changed the records'
 mkdir locked
 expect_code 1 --state nowhere/state
