@@ -78,7 +78,7 @@ void print_sums(const dashboard& b)
         if (parked != 0) ++stopped;
     }
     fmt::print("{} of {} complete", support::grouped(complete), support::counted(b.size(), "job"));
-    if (returned != 0) fmt::print(", {} of them after they came back", support::grouped(returned));
+    if (returned != 0) fmt::print(", {} of them after a redrive", support::grouped(returned));
     if (stopped != 0) {
         fmt::print("; {} with dead-lettered steps, {} in all", support::grouped(stopped),
                    support::grouped(letters));
@@ -142,7 +142,7 @@ std::string line_of(const row& r)
         if (is_import(r.job)) line += "   ";
         line += marks;
     }
-    if (r.session != r.job) line += fmt::format("   came back as {}", r.session);
+    if (r.session != r.job) line += fmt::format("   redriven as {}", r.session);
     if (!r.why.empty()) line += "   " + r.why;
     return line;
 }

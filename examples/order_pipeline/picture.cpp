@@ -42,7 +42,7 @@ const char* meaning_of(mark m)
     switch (m) {
         case mark::waiting: return "waiting";
         case mark::done: return "done";
-        case mark::returned: return "done after it came back";
+        case mark::returned: return "done after a redrive";
         case mark::failed: return "failed";
         case mark::after_failure: return "dead-lettered after it";
     }
@@ -95,7 +95,7 @@ std::string picture(const dashboard& b)
             line = 0;
         }
         std::string what = r.job;
-        if (r.session != r.job) what += ", came back as " + r.session;
+        if (r.session != r.job) what += ", redriven as " + r.session;
         if (!r.why.empty()) what += ": " + r.why;
         pen.put("<g><title>{}</title>", svg::detail::escaped(what));
         for (std::size_t n = 0; n != r.marks.size(); ++n) {

@@ -62,8 +62,8 @@ expect_text 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
 expect_text '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
 expect_text 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
 expect_text '30 dead letters of 15 sessions to send, 0 of 0 held back'
-expect_text 'order-3    1 2 3 4 5   came back as order-3~1'
-expect_text '669 of 669 jobs complete, 15 of them after they came back'
+expect_text 'order-3    1 2 3 4 5   redriven as order-3~1'
+expect_text '669 of 669 jobs complete, 15 of them after a redrive'
 expect_text '0 runs of steps repeated'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
@@ -84,7 +84,7 @@ expect_text '--failed-step belong to redrive'
 expect_code 2 redrive --db orders --failed-step 0
 expect_text '--failed-step 0: a number from 1 to 100000 is expected'
 expect_checked redrive --db orders
-expect_text 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
+expect_text 'order-4    1 2 3 4x 5-   redriven as order-4~1   broken receipt: no field "revision"'
 expect_checked redrive --db orders --fix --chart two.svg
 expect_text 'order-3~1 -> order-3~2: 2 dead letters'
 expect_text '669 of 669 jobs complete'
@@ -92,7 +92,7 @@ expect_checked redrive --db orders --fix
 expect_text '0 dead letters of 0 sessions to send'
 [ "$(grep -c '#c0392b' one.svg)" = 16 ] || fail 'the picture does not show fifteen failures'
 [ "$(grep -c '#c0392b' two.svg)" = 1 ] || fail 'the picture shows failures that are none any more'
-[ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show what came back'
+[ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show the redriven steps'
 # The same orders again are not new. Other orders with the same names are refused.
 expect_checked --db orders
 expect_text '669 orders with 3,345 steps in all, 0 new'
@@ -119,7 +119,7 @@ expect_code 0 redrive --dry-run --failed-step 4 --db products
 expect_text 'import-1 -> import-1~1: 1 dead letter, step 4 (each alone)'
 expect_checked redrive --fix --db products
 expect_text 'import-1 -> import-1~1: 6 dead letters, steps 3 to 100 (each alone)'
-expect_text '4 of 4 jobs complete, 3 of them after they came back'
+expect_text '4 of 4 jobs complete, 3 of them after a redrive'
 expect_checked --import --imports 1 --most 400
 expect_text '1 of 1 job complete'
 
@@ -284,7 +284,7 @@ expect_text 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
 expect_checked redrive --fix --db few.db --chart few.svg
 expect_no_text 'order-1 '
 expect_no_text 'order-2 '
-expect_text 'order-4    1 2x 3- 4- 5-   came back as order-4~1   there is nothing to pay for'
+expect_text 'order-4    1 2x 3- 4- 5-   redriven as order-4~1   there is nothing to pay for'
 {
     line a 1-1 10
     printf '%070000d\n' 0

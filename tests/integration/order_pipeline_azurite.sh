@@ -113,7 +113,7 @@ for other in '' "--dead-letters $table/others"; do
 done
 rows orders 30
 expect_checked redrive --fix --db orders --dead-letters "$table/orders"
-expect_text '669 of 669 jobs complete, 15 of them after they came back'
+expect_text '669 of 669 jobs complete, 15 of them after a redrive'
 rows orders 0
 
 # With killed workers, orders and products in parallel.
@@ -143,7 +143,7 @@ for ((n = 0; halves < 3; ++n)); do
     rest=$(left)
     [ "$rest" -eq 0 ] || [ "$rest" -eq "$many" ] || halves=$((halves + 1))
     expect_checked redrive --fix "${all[@]}"
-    expect_text '300 of 300 jobs complete, 300 of them after they came back'
+    expect_text '300 of 300 jobs complete, 300 of them after a redrive'
     rows killed$n 0
 done
 
@@ -245,5 +245,5 @@ code=0
 env -u AZURE_STORAGE_CONNECTION_STRING "$program" --dead-letters azure-table:account >out 2>err || code=$?
 [ $code -eq 2 ] || fail "exit $code without a connection string"
 expect_text 'needs the variable AZURE_STORAGE_CONNECTION_STRING'
-echo 'order_pipeline_azurite: each letter was found by the JavaScript client, came back, and was removed;'
+echo 'order_pipeline_azurite: each letter was found by the JavaScript client, was redriven, and was removed;'
 echo "$halves of $n redrives died while they removed letters"

@@ -52,7 +52,7 @@ own=(--sessions postgres:)
 # A complete run, with the redrive after it.
 expect_checked "${own[@]}" --most 100
 expect_text '94 of 100 jobs complete; 6 with dead-lettered steps, 12 in all'
-expect_text '100 of 100 jobs complete, 6 of them after they came back'
+expect_text '100 of 100 jobs complete, 6 of them after a redrive'
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
 
 # Workers are killed, in the first part and in the redrive.
@@ -110,7 +110,7 @@ for pause in 0.6 1; do
     wait $main 2>/dev/null || true
 done
 expect_checked redrive --fix "${own[@]}" --db killed
-expect_text '669 of 669 jobs complete, 15 of them after they came back'
+expect_text '669 of 669 jobs complete, 15 of them after a redrive'
 
 # A server that is already running. Its address has a password, which is in no worker's arguments.
 port=$(sed -n 's/.* port=\([0-9]*\) .*/\1/p' "$folder/where")

@@ -75,7 +75,7 @@ expect_output 'checked: each event took effect exactly once' reliable_consumer \
     --input log.ndjson --db reliable_consumer --partitions 4 --batch 3 --poison
 
 restore order_pipeline/orders
-expect_output '6 of 6 jobs complete, 2 of them after they came back' order_pipeline redrive --fix --db orders
+expect_output '6 of 6 jobs complete, 2 of them after a redrive' order_pipeline redrive --fix --db orders
 restore order_pipeline/imports
 expect_output '1 of 1 job complete' order_pipeline redrive --fix --db imports
 restore order_pipeline/middle

@@ -76,7 +76,7 @@ head -n 8 orders >orders.ndjson
 mkdir whole
 cp "$golden/middle/receipt.txt" whole/
 stopped='0 of 8 jobs complete; 8 with dead-lettered steps, 16 in all'
-complete='8 of 8 jobs complete, 8 of them after they came back'
+complete='8 of 8 jobs complete, 8 of them after a redrive'
 at() { echo --db "$1" --dead-letters "azure-table://$(place "$1")"; }
 # shellcheck disable=SC2046
 expect_output "$stopped" --input orders.ndjson $(at whole)
