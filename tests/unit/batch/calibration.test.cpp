@@ -479,7 +479,7 @@ TEST_CASE("calibration: a decrease of headers is found for every kind of broker 
 {
     struct which {
         std::string name;
-        simulation told;
+        simulation reported;
         int within;
     };
     for (const which& x : {which{"nothing", {}, 300}, which{"numbers", {.numbers = true}, 600},
@@ -489,7 +489,7 @@ TEST_CASE("calibration: a decrease of headers is found for every kind of broker 
             CAPTURE(x.name);
             CAPTURE(before);
             sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
-            simulation w = x.told;
+            simulation w = x.reported;
             w.header = before;
             s.run(w, 60);
             w.header = 20;
@@ -561,30 +561,30 @@ TEST_CASE("calibration: for extreme reported numbers, the state stays finite and
     for (const std::uint64_t limit : some) {
         for (const std::uint64_t first : some) {
             for (const std::uint64_t second : some) {
-                for (const std::uint64_t told : some) {
-                    calibrator c(batch_limits{.bytes = limit, .envelope = second}, told);
+                for (const std::uint64_t reported : some) {
+                    calibrator c(batch_limits{.bytes = limit, .envelope = second}, reported);
                     bool good = sane(c, limit);
-                    c.refused(of(first, 2), told, {});
+                    c.refused(of(first, 2), reported, {});
                     good = good && sane(c, limit);
-                    c.accepted(of(second, 3), told, true);
+                    c.accepted(of(second, 3), reported, true);
                     good = good && sane(c, limit);
-                    c.refused({second, 3, first, told, 3}, {}, {});
+                    c.refused({second, 3, first, reported, 3}, {}, {});
                     good = good && sane(c, limit);
                     item_samples s;
-                    s.add(first, told);
-                    s.add(told, second);
+                    s.add(first, reported);
+                    s.add(reported, second);
                     s.add(second, 1);
                     c.refused(of(first, 3), {}, {}, s);
                     good = good && sane(c, limit);
                     c.accepted(of(first, 2), {}, true);
                     good = good && sane(c, limit);
-                    c.refused(of(first, first), first, told);
+                    c.refused(of(first, first), first, reported);
                     good = good && sane(c, c.limit());
                     c.accepted(exactly(second, 9), {}, false);
                     good = good && sane(c, c.limit());
                     CHECK(good);
                     (void)c.margin(of(first, second));
-                    (void)c.fits({first, second, told, first, 9});
+                    (void)c.fits({first, second, reported, first, 9});
                 }
             }
         }
@@ -600,16 +600,16 @@ TEST_CASE("calibration: merged combines what two workers have learnt")
         .body_bytes = 200'000, .estimated_items = 1'000, .items = 1'000};
     with_sizes.refused(b, 300'000, 250'000);
     without_sizes.refused(b, {}, {});
-    const calibration told = with_sizes.state();
+    const calibration reported = with_sizes.state();
     const calibration blind = without_sizes.state();
-    const calibration both = merged(told, blind);
-    CHECK(both == merged(blind, told));
+    const calibration both = merged(reported, blind);
+    CHECK(both == merged(blind, reported));
     CHECK(merged(both, both) == both);
     CHECK(both.limit == 250'000);
     CHECK(both.ceiling == 262'144);
-    CHECK(both.items == told.items);
+    CHECK(both.items == reported.items);
     CHECK(both.reports == waybill::calibration::broker_reports::refusals);
-    CHECK(merged(told, told) == told);
+    CHECK(merged(reported, reported) == reported);
 }
 
 TEST_CASE("calibration: merged has the same result for both orders of its arguments")

@@ -34,17 +34,17 @@ constexpr steady_time at(std::int64_t ms)
 // Returns the scripted answers, one for each request, and then accepts.
 struct broker {
     std::vector<send_outcome> answers{};
-    std::vector<std::vector<std::string>> heard{};  // all that was sent to it
+    std::vector<std::vector<std::string>> sent_batches{};  // all that was sent to it
     std::vector<std::uint64_t> attempts{};
 
     template <class Batch>
     send_outcome operator()(const Batch& batch)
     {
-        heard.emplace_back(batch.begin(), batch.end());
+        sent_batches.emplace_back(batch.begin(), batch.end());
         attempts.push_back(batch.attempt());
-        CHECK(heard.back().size() == batch.size());
-        CHECK(!heard.back().empty());
-        const std::size_t n = heard.size() - 1;
+        CHECK(sent_batches.back().size() == batch.size());
+        CHECK(!sent_batches.back().empty());
+        const std::size_t n = sent_batches.size() - 1;
         return n < answers.size() ? answers[n] : batch_sender::accepted{};
     }
 };
@@ -76,7 +76,7 @@ TEST_CASE("send_all: accepts any multi-pass container")
         batch_sender s(policy(2));
         broker b;
         const send_report r = send_all(input, size, s, b, at(0));
-        CHECK(b.heard == batches{{"a", "bb"}, {"ccc", "dddd"}, {"eeeee"}});
+        CHECK(b.sent_batches == batches{{"a", "bb"}, {"ccc", "dddd"}, {"eeeee"}});
         CHECK(r.outcomes == std::vector<item_report>{{item(0, 5), item_outcome::accepted}});
         CHECK(r.taken == 5);
         CHECK(r.sends == 3);
@@ -97,7 +97,7 @@ TEST_CASE("send_all: accepts any multi-pass container")
     broker b;
     CHECK(send_all(mine, &std::string::size, s, b, at(0)).sends == 1);
     CHECK(send_all(mine.begin() + 1, mine.begin() + 3, size, s, b, at(0)).accepted == 2);
-    CHECK(b.heard.back() == std::vector<std::string>{"bb", "ccc"});
+    CHECK(b.sent_batches.back() == std::vector<std::string>{"bb", "ccc"});
 }
 
 TEST_CASE("send_all: an empty input, and one of a single item")
@@ -109,7 +109,7 @@ TEST_CASE("send_all: an empty input, and one of a single item")
     words.push_back("x");
     const send_report r = send_all(words, size, s, b, at(0));
     CHECK(r.outcomes == std::vector<item_report>{{item(0), item_outcome::accepted}});
-    CHECK(b.heard == batches{{"x"}});
+    CHECK(b.sent_batches == batches{{"x"}});
 }
 
 TEST_CASE("send_all: reports every outcome, numbered from the first item of the input")
@@ -125,7 +125,7 @@ TEST_CASE("send_all: reports every outcome, numbered from the first item of the 
     b = {.answers = {batch_sender::partial{.failed = second},
                      batch_sender::failed{0, fault_kind::permanent, "no such queue"}}};
     const send_report r = send_all(words, size, s, b, at(0));
-    CHECK(b.heard == batches{{"a", "b", "c"}, {"d", "e", "f"}});
+    CHECK(b.sent_batches == batches{{"a", "b", "c"}, {"d", "e", "f"}});
     CHECK(r.outcomes ==
           std::vector<item_report>{
               {item(2), item_outcome::too_large, fault_kind::permanent, 6, 5, 0, ""},
@@ -162,7 +162,7 @@ void resumes(Input&& input)
     // The repeated batch is refused and cut again. Its first item, refused alone, is in doubt.
     r += send_all(input, size, s, b, at(1'200));
     CHECK(!r.waiting);
-    CHECK(b.heard == batches{{"a", "bb"},
+    CHECK(b.sent_batches == batches{{"a", "bb"},
                              {"ccc", "dddd"},
                              {"ccc", "eeeee"},
                              {"ccc", "eeeee"},
@@ -249,7 +249,7 @@ TEST_CASE("send_all: one resend_buffer for several senders, one sender for sever
     CHECK(send_all(words, size, second, b, at(0)).accepted == 3);
     b = {};
     const send_report rest = send_all(box, size, second, b, at(0));
-    CHECK(b.heard == batches{{"e", "f"}, {"g"}});
+    CHECK(b.sent_batches == batches{{"e", "f"}, {"g"}});
     CHECK(rest.taken == 3);
     CHECK(rest.outcomes == std::vector<item_report>{{item(0, 3), item_outcome::accepted}});
 }

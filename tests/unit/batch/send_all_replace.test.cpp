@@ -31,13 +31,13 @@ send_policy policy(send_policy::when_too_large how = send_policy::when_too_large
 // A claim check: the item is stored, and its ticket replaces it.
 struct store {
     std::map<std::string, std::string> kept{};
-    std::size_t room = 100;
+    std::size_t capacity = 100;
     std::vector<batch_sender::replace> asked{};
 
     fault operator()(std::string& item, const batch_sender::replace& r)
     {
         asked.push_back(r);
-        if (kept.size() == room) return {fault_kind::transient, "the store is full"};
+        if (kept.size() == capacity) return {fault_kind::transient, "the store is full"};
         std::string ticket = "#" + std::to_string(kept.size());
         kept.emplace(ticket, std::exchange(item, ticket));
         return {};
@@ -45,13 +45,13 @@ struct store {
 };
 
 struct broker {
-    std::vector<strings> heard{};
+    std::vector<strings> batches{};
 
     template <class Batch>
     send_outcome operator()(const Batch& batch)
     {
-        heard.emplace_back(batch.begin(), batch.end());
-        for (const std::string& s : heard.back()) {
+        batches.emplace_back(batch.begin(), batch.end());
+        for (const std::string& s : batches.back()) {
             if (s.find("refuse me") != std::string::npos) return batch_sender::too_large{};
         }
         return batch_sender::accepted{};
@@ -69,7 +69,7 @@ TEST_CASE("send_all: an oversized item is stored, and its reference is sent unde
     store kept;
     broker b;
     const send_report r = send_all(words, size, s, b, steady_time(), kept);
-    CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"#1", "c"}});
+    CHECK(b.batches == std::vector<strings>{{"a", "#0", "b"}, {"#1", "c"}});
     CHECK(words == strings{"a", "#0", "b", "#1", "c"});
     CHECK(kept.kept["#1"] == large + "!");
     CHECK(kept.asked == std::vector<batch_sender::replace>{{1, 40, 12, 0}, {3, 41, 12, 0}});
@@ -94,10 +94,10 @@ TEST_CASE("send_all: if the store fails, the item is too_large with the text of 
 {
     strings words{large, large, "a"};
     batch_sender s(policy());
-    store kept{.room = 1};
+    store kept{.capacity = 1};
     broker b;
     const send_report r = send_all(words, size, s, b, steady_time(), kept);
-    CHECK(b.heard == std::vector<strings>{{"#0", "a"}});
+    CHECK(b.batches == std::vector<strings>{{"#0", "a"}});
     REQUIRE(r.outcomes.size() == 3);
     CHECK(describe(r.outcomes[0]) ==
           "item 1: too_large, 40 bytes where the limit is 12: the store is full");
@@ -143,10 +143,10 @@ TEST_CASE("send_all: with a single-pass input, references replace items in the r
     using words = std::istream_iterator<std::string>;
     resend_buffer box{words(in), words()};
     batch_sender s(policy());
-    store kept{.room = 1};
+    store kept{.capacity = 1};
     broker b;
     const send_report r = send_all(box, size, s, b, steady_time(), kept);
-    CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"c"}});
+    CHECK(b.batches == std::vector<strings>{{"a", "#0", "b"}, {"c"}});
     CHECK(r.accepted == 4);
     CHECK(r.not_accepted == 1);
     CHECK(box.size() == 0);
@@ -167,12 +167,12 @@ TEST_CASE("send_all: with report or send_alone, the replace function is not call
                                        });
         CHECK(asked == 0);
         if (how == send_policy::when_too_large::report) {
-            CHECK(b.heard == std::vector<strings>{{"a", "b"}});
+            CHECK(b.batches == std::vector<strings>{{"a", "b"}});
         } else {
-            CHECK(b.heard == std::vector<strings>{{"a"}, {large}, {"b"}});
+            CHECK(b.batches == std::vector<strings>{{"a"}, {large}, {"b"}});
         }
         CHECK(r.accepted ==
-              b.heard.size() + (how == send_policy::when_too_large::report ? 1U : 0U));
+              b.batches.size() + (how == send_policy::when_too_large::report ? 1U : 0U));
     }
     // Without a function that replaces, everything stays as it is.
     const strings words{"a", large};

@@ -280,10 +280,10 @@ TEST_CASE("sender: a lingering batch that has grown since it was requested is an
     batch_sender s(
         {.limit = {.bytes = 1'000}, .exact_sizes = true, .linger = duration::milliseconds(10)});
     for (int n = 0; n != 10; ++n) s.on(batch_sender::queued{1}, at(0));
-    const sending told = asked(s, at(10));
-    CHECK(told.items.size() == 10);
+    const sending attempted = asked(s, at(10));
+    CHECK(attempted.items.size() == 10);
     s.on(batch_sender::queued{1}, at(10));
-    CHECK(s.on(batch_sender::accepted{told.attempt}, at(10)) == event_result::stale);
+    CHECK(s.on(batch_sender::accepted{attempted.attempt}, at(10)) == event_result::stale);
     CHECK(settle_all(s).empty());
     const sending now = asked(s, at(10));
     CHECK(now.items.size() == 11);

@@ -133,7 +133,7 @@ constexpr detail::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 }
 
 // Has the limit and the items from one refusal with numbers.
-constexpr calibration told = [] {
+constexpr calibration with_numbers = [] {
     detail::calibrator c(small, 5);
     c.refused(of(900, 10), 1'110, 700);
     return c.state();
@@ -161,7 +161,7 @@ constexpr calibration probed{.documented = 1'000,
                              .consecutive_accepted = 70,
                              .probe_after = 64,
                              .reports = calibration::broker_reports::refusals};
-static_assert(told.limit == 700 && told.items.header > 5);
+static_assert(with_numbers.limit == 700 && with_numbers.items.header > 5);
 static_assert(detail::calibrator(between).budget() < 620 && between.refused < unlimited);
 static_assert(tried.items.header > 0 && !detail::calibrator(tried).item_overhead().counts_as_exact());
 
@@ -176,19 +176,21 @@ constexpr bool void_under(const calibration& c, const batch_limits& l)
 }  // namespace
 
 // Another documented limit is a new limit. The estimates of items stay.
-static_assert(void_under(told, large) && void_under(between, large) && void_under(tried, large));
+static_assert(void_under(with_numbers, large) && void_under(between, large) &&
+              void_under(tried, large));
 static_assert(void_under(probed, large) && probed.for_limits(small) == probed);
-static_assert(void_under(told, {.bytes = 500}) && void_under(between, {}));
-static_assert(told.for_limits(large).items == told.items);
-static_assert(told.for_limits(large).reports == told.reports);
+static_assert(void_under(with_numbers, {.bytes = 500}) && void_under(between, {}));
+static_assert(with_numbers.for_limits(large).items == with_numbers.items);
+static_assert(with_numbers.for_limits(large).reports == with_numbers.reports);
 static_assert(tried.for_limits(large).items == tried.items);
 // With the same documented limit, nothing changes, for any calibration.
-static_assert(told.for_limits(small) == told && between.for_limits(small) == between);
+static_assert(with_numbers.for_limits(small) == with_numbers &&
+              between.for_limits(small) == between);
 static_assert(tried.for_limits(small) == tried);
 
 TEST_CASE("sender: with another documented limit, only the estimates of items are kept")
 {
-    for (const calibration& known : {told, tried, between, probed}) {
+    for (const calibration& known : {with_numbers, tried, between, probed}) {
         const batch_sender same({.limit = small}, known);
         CHECK(same.learnt() == known);
         const batch_sender other({.limit = large}, known);
@@ -216,9 +218,9 @@ constexpr calibration fresh(std::uint64_t header = 0)
 
 }  // namespace
 
-static_assert(keeps(told, fresh()) && keeps(told, fresh(54)));
+static_assert(keeps(with_numbers, fresh()) && keeps(with_numbers, fresh(54)));
 static_assert(keeps(tried, fresh()) && keeps(between, fresh()));
-static_assert(keeps(told, calibration()) && keeps(tried, calibration()));
+static_assert(keeps(with_numbers, calibration()) && keeps(tried, calibration()));
 
 namespace {
 

@@ -68,7 +68,7 @@ struct broker {
     dice roll{1};
 
     [[nodiscard]] std::uint64_t limit() { return full - full * roll(0, 1'000) * vary / 100'000; }
-    [[nodiscard]] static std::optional<std::uint64_t> told(double factor, std::uint64_t n)
+    [[nodiscard]] static std::optional<std::uint64_t> reported_size(double factor, std::uint64_t n)
     {
         if (!(factor > 0)) return {};
         return static_cast<std::uint64_t>(factor * static_cast<double>(n));
@@ -131,7 +131,7 @@ private:
         for (const waybill::item_range& r : a.items) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
                 x.size += all_[n].size;
-                x.items.push_back(*broker::told(to_.tells.items > 0 ? to_.tells.items : 1,
+                x.items.push_back(*broker::reported_size(to_.tells.items > 0 ? to_.tells.items : 1,
                                                 all_[n].size));
             }
         }
@@ -145,13 +145,14 @@ private:
             const attempt& x = away_.front();
             ++result_.sends;
             if (x.size <= x.limit) {
-                s_.on(batch_sender::accepted{x.number, broker::told(to_.tells.accepted, x.size)},
+                s_.on(batch_sender::accepted{x.number,
+                                             broker::reported_size(to_.tells.accepted, x.size)},
                       {});
                 continue;
             }
             ++result_.refused;
-            batch_sender::too_large no{x.number, broker::told(to_.tells.refused, x.size),
-                                       broker::told(to_.tells.limit, x.limit)};
+            batch_sender::too_large no{x.number, broker::reported_size(to_.tells.refused, x.size),
+                                       broker::reported_size(to_.tells.limit, x.limit)};
             if (to_.tells.items > 0) no.item_sizes = x.items;
             s_.on(no, {});
         }
@@ -295,15 +296,15 @@ template <class F>
 void for_each_subset(const wrong& w, F&& f)
 {
     const auto is = [](double x) { return x < 1 || x > 1; };
-    for (unsigned told = 1; told != 16; ++told) {
+    for (unsigned reported_size = 1; reported_size != 16; ++reported_size) {
         reports r{};
-        if ((told & 1U) != 0) r.limit = w.factor.limit;
-        if ((told & 2U) != 0) r.refused = w.factor.refused;
-        if ((told & 4U) != 0) r.items = w.factor.items;
-        if ((told & 8U) != 0) r.accepted = w.factor.accepted;
+        if ((reported_size & 1U) != 0) r.limit = w.factor.limit;
+        if ((reported_size & 2U) != 0) r.refused = w.factor.refused;
+        if ((reported_size & 4U) != 0) r.items = w.factor.items;
+        if ((reported_size & 8U) != 0) r.accepted = w.factor.accepted;
         const bool any = (r.limit > 0 && is(r.limit)) || (r.refused > 0 && is(r.refused)) ||
                          (r.items > 0 && is(r.items)) || (r.accepted > 0 && is(r.accepted));
-        if (any) f(r, w.name + ", told " + std::to_string(told));
+        if (any) f(r, w.name + ", reported " + std::to_string(reported_size));
     }
 }
 

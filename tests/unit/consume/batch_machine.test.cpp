@@ -50,7 +50,7 @@ batch_outcome end_of(fault_kind how)
 batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}) { return {events, from, to, epoch, p}; }
 
 /// The name of an action, with its numbers.
-std::string told(const batch_machine& m)
+std::string next_action(const batch_machine& m)
 {
     struct action_name {
         std::string operator()(const batch_machine::load_crash_record&) const { return "recall"; }
@@ -93,7 +93,8 @@ std::string told(const batch_machine& m)
 /// Answers each step as a good simulation would, up to (not including) the action called `stop`.
 void go_to(batch_machine& m, const std::string& stop)
 {
-    for (int steps = 0; steps != 100 && told(m) != stop && told(m) != "idle"; ++steps) {
+    for (int steps = 0; steps != 100 && next_action(m) != stop && next_action(m) != "idle";
+         ++steps) {
         const auto a = m.next();
         event_result h = event_result::stale;
         if (waybill::holds_alternative<batch_machine::handle>(a))
@@ -107,7 +108,7 @@ void go_to(batch_machine& m, const std::string& stop)
         else h = m.on(done{});
         CHECK(h == event_result::applied);
     }
-    CHECK(told(m) == stop);
+    CHECK(next_action(m) == stop);
 }
 
 /// All events that do not answer the machine's action are stale and change nothing. Queries change
@@ -127,7 +128,7 @@ void only_takes(const batch_machine& m, const std::string& what)
         CHECK(timed == copy);
         return !taken;
     };
-    INFO(told(m), " takes ", what);
+    INFO(next_action(m), " takes ", what);
     CHECK(late(done{}) == (what != "done"));
     CHECK(late(done{fault_kind::infrastructure}) == (what != "done"));
     CHECK(late(handled{}) == (what != "handled"));
@@ -143,7 +144,7 @@ TEST_CASE("batch_machine: the steps of a batch without faults")
     batch_machine m = fresh();
     const char* steps[] = {"begin", "savepoint", "handle 0", "release", "savepoint", "handle 1", "release", "advance", "commit"};
     for (const char* step : steps) {
-        CHECK(told(m) == step);
+        CHECK(next_action(m) == step);
         CHECK(!m.ended());
         const std::string s = step;
         only_takes(m, s == "advance" ? "advanced" : s == "commit" ? "committed" : s.starts_with("handle") ? "handled" : "done");
@@ -160,7 +161,7 @@ TEST_CASE("batch_machine: the steps of a batch without faults")
     CHECK(m.reason() == fault_kind::none);
     CHECK(m.handled_events() == 2);
     CHECK(m.dead_lettered() == 0);
-    CHECK(told(m) == "idle");
+    CHECK(next_action(m) == "idle");
     only_takes(m, "nothing");
 }
 
@@ -181,7 +182,7 @@ TEST_CASE("batch_machine: a failed step rolls back, and ends with that fault")
                 go_to(m, step);
             }
             CHECK(m.on(done{how}) == event_result::applied);
-            CHECK(told(m) == "rollback");
+            CHECK(next_action(m) == "rollback");
             only_takes(m, "done");
             CHECK(m.on(done{fault_kind::infrastructure}) == event_result::applied);
             CHECK(m.ended() == end_of(how));
@@ -191,7 +192,7 @@ TEST_CASE("batch_machine: a failed step rolls back, and ends with that fault")
         batch_machine m = fresh();
         go_to(m, "advance");
         CHECK(m.on(advanced{advance_outcome::applied, how}) == event_result::applied);
-        CHECK(told(m) == "rollback");
+        CHECK(next_action(m) == "rollback");
         CHECK(m.on(done{}) == event_result::applied);
         CHECK(m.ended() == end_of(how));
     }
@@ -203,7 +204,7 @@ TEST_CASE("batch_machine: a conflict or stale epoch at advance is ownership_lost
         batch_machine m = fresh();
         go_to(m, "advance");
         CHECK(m.on(advanced{outcome}) == event_result::applied);
-        CHECK(told(m) == "rollback");
+        CHECK(next_action(m) == "rollback");
         CHECK(m.on(done{}) == event_result::applied);
         CHECK(m.ended() == batch_outcome::ownership_lost);
         CHECK(m.reason() == fault_kind::ownership_lost);
@@ -216,10 +217,10 @@ TEST_CASE("batch_machine: a permanent fault is rolled back and dead-lettered, an
     batch_machine m = fresh();
     go_to(m, "handle 0");
     CHECK(m.on(handled{fault_kind::permanent}) == event_result::applied);
-    CHECK(told(m) == "undo");
+    CHECK(next_action(m) == "undo");
     only_takes(m, "done");
     CHECK(m.on(done{}) == event_result::applied);
-    CHECK(told(m) == "dead_letter 0 permanent 1");
+    CHECK(next_action(m) == "dead_letter 0 permanent 1");
     only_takes(m, "done");
     CHECK(m.on(done{}) == event_result::applied);
     go_to(m, "handle 1");
@@ -237,10 +238,10 @@ TEST_CASE("batch_machine: a transient fault is retried, then dead-lettered or de
         for (int tries = 1; tries <= 3; ++tries) {
             go_to(m, "handle 0");
             CHECK(m.on(handled{fault_kind::transient}) == event_result::applied);
-            if (tries < 3) CHECK(told(m) == "undo");
+            if (tries < 3) CHECK(next_action(m) == "undo");
         }
         if (then == batch_policy::when_exhausted::redeliver) {
-            CHECK(told(m) == "rollback");
+            CHECK(next_action(m) == "rollback");
             CHECK(m.on(done{}) == event_result::applied);
             CHECK(m.ended() == batch_outcome::redeliver);
             CHECK(m.reason() == fault_kind::transient);
@@ -265,7 +266,7 @@ TEST_CASE("batch_machine: a fault of a dependency, reported by the handler, ends
             batch_machine m = fresh(2, {.savepoints = savepoints});
             go_to(m, "handle 1");
             CHECK(m.on(handled{how}) == event_result::applied);
-            CHECK(told(m) == "rollback");
+            CHECK(next_action(m) == "rollback");
             CHECK(m.on(done{}) == event_result::applied);
             CHECK(m.ended() == end_of(how));
             CHECK(m.reason() == how);
@@ -278,20 +279,20 @@ TEST_CASE("batch_machine: without savepoints the batch restarts without the fail
     batch_machine m = fresh(3, {.tries = 2, .savepoints = false});
     go_to(m, "handle 1");
     CHECK(m.on(handled{fault_kind::permanent}) == event_result::applied);
-    CHECK(told(m) == "rollback");
+    CHECK(next_action(m) == "rollback");
     CHECK(m.on(done{}) == event_result::applied);
     CHECK(!m.ended());
     CHECK(m.restarts() == 1);
     go_to(m, "handle 0");
     CHECK(m.on(handled{fault_kind::permanent}) == event_result::applied);
     CHECK(m.on(done{}) == event_result::applied);
-    CHECK(told(m) == "begin");
+    CHECK(next_action(m) == "begin");
     go_to(m, "handle 2");
     CHECK(m.on(handled{}) == event_result::applied);
-    CHECK(told(m) == "dead_letter 0 permanent 1");
+    CHECK(next_action(m) == "dead_letter 0 permanent 1");
     only_takes(m, "done");
     CHECK(m.on(done{}) == event_result::applied);
-    CHECK(told(m) == "dead_letter 1 permanent 1");
+    CHECK(next_action(m) == "dead_letter 1 permanent 1");
     CHECK(m.on(done{}) == event_result::applied);
     go_to(m, "idle");
     CHECK(m.ended() == batch_outcome::committed);
@@ -334,7 +335,7 @@ TEST_CASE("batch_machine: after a commit of unknown outcome the checkpoint is lo
         batch_machine m = fresh();
         go_to(m, "commit");
         CHECK(m.on(committed{commit_outcome::unknown}) == event_result::applied);
-        CHECK(told(m) == "read_back");
+        CHECK(next_action(m) == "read_back");
         only_takes(m, "loaded");
         CHECK(m.on(r) == event_result::applied);
         only_takes(m, "nothing");
@@ -375,7 +376,7 @@ TEST_CASE("batch_machine: a batch without events ends at once")
 {
     batch_machine m = fresh(0);
     CHECK(m.ended() == batch_outcome::empty);
-    CHECK(told(m) == "idle");
+    CHECK(next_action(m) == "idle");
     only_takes(m, "nothing");
 }
 
@@ -389,7 +390,7 @@ TEST_CASE("batch_machine: a copy is a snapshot")
     CHECK(m == before);
     CHECK(copy != before);
     m = copy;
-    CHECK(told(m) == "undo");
+    CHECK(next_action(m) == "undo");
 }
 
 }  // namespace

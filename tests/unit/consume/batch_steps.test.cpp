@@ -44,7 +44,7 @@ batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}, std::uint64_t
     return {events, from, to, 4, p, incarnation};
 }
 
-std::string told(const batch_machine& m)
+std::string next_action(const batch_machine& m)
 {
     return waybill::match(
         m.next(), [](batch_machine::load_crash_record) { return std::string("recall"); },
@@ -81,12 +81,13 @@ struct simulation {
     /// Answers up to (not including) the step `stop`.
     void run(batch_machine& m, const std::string& stop)
     {
-        for (int n = 0; n != 200 && told(m) != stop && told(m) != "idle"; ++n) step(m);
-        CHECK(told(m) == stop);
+        for (int n = 0; n != 200 && next_action(m) != stop && next_action(m) != "idle"; ++n)
+            step(m);
+        CHECK(next_action(m) == stop);
     }
     void step(batch_machine& m)
     {
-        steps += told(m) + ", ";
+        steps += next_action(m) + ", ";
         const auto a = m.next();
         event_result h = event_result::stale;
         if (waybill::holds_alternative<batch_machine::load_crash_record>(a))
@@ -128,9 +129,9 @@ TEST_CASE("batch_machine: the crash record is stored and committed before the fi
     CHECK(m.ended() == batch_outcome::committed);
 
     batch_machine off = fresh(1, {.crash_records = false});
-    CHECK(told(off) == "begin");
+    CHECK(next_action(off) == "begin");
     batch_machine nameless = fresh(1, {}, 0);
-    CHECK(told(nameless) == "begin");
+    CHECK(next_action(nameless) == "begin");
     CHECK(fresh(0).ended() == batch_outcome::empty);
 }
 
@@ -163,7 +164,7 @@ TEST_CASE("batch_machine: a crash record that cannot be read or stored ends the 
     w.run(unwritten, "note 2/0/8");
     CHECK(unwritten.on(waybill::batch_machine::done{fault_kind::infrastructure}) ==
           event_result::applied);
-    CHECK(told(unwritten) == "rollback");
+    CHECK(next_action(unwritten) == "rollback");
     w.steps.clear();
     w.run(unwritten, "idle");
     CHECK(w.steps == "rollback, ");  // it is not stored, so it need not be cleared
@@ -258,7 +259,7 @@ TEST_CASE("batch_machine: a crash record of a higher epoch is ownership_lost, an
             CHECK(m.on(waybill::batch_machine::crash_record_loaded{
                       crash_record{at, 30, 2, 0, 7, epoch}}) == event_result::applied);
             CHECK((m.ended() == batch_outcome::ownership_lost) == (epoch == 5));
-            CHECK(told(m) == (epoch == 5 ? "idle" : "begin"));
+            CHECK(next_action(m) == (epoch == 5 ? "idle" : "begin"));
             if (epoch == 5) CHECK(m.reason() == fault_kind::ownership_lost);
         }
     }
@@ -295,7 +296,7 @@ TEST_CASE("batch_machine: without a count of suspects, the recorded number of su
         batch_machine m = fresh(2, {.deaths = 9});
         CHECK(m.on(waybill::batch_machine::crash_record_loaded{
                   crash_record{10, 30, suspects, 5, 7, 3}}) == event_result::applied);
-        CHECK(told(m) == (suspects == 1 ? "shorten 1" : "begin"));
+        CHECK(next_action(m) == (suspects == 1 ? "shorten 1" : "begin"));
     }
     // A single event is a poison message only if it is the recorded one, for any count.
     for (const std::uint64_t at : {15U, 20U}) {
@@ -313,7 +314,7 @@ TEST_CASE("batch_machine: another event than the single suspect is handled")
     batch_machine m = fresh(2, {.deaths = 2});
     CHECK(m.on(waybill::batch_machine::crash_record_loaded{
               crash_record{10, 25, 1, 5, 7, 3}, fault_kind::none, 1}) == event_result::applied);
-    CHECK(told(m) == "shorten 1");
+    CHECK(next_action(m) == "shorten 1");
     CHECK(m.on(waybill::batch_machine::shortened{{20, "20"}}) == event_result::applied);
     simulation w;
     w.run(m, "note 1/0/8");
@@ -395,9 +396,10 @@ TEST_CASE("batch_machine: no decision is requested after a success, below the li
         simulation w;
         w.each = each;
         bool asked = false;
-        while (told(m) != "idle") {
-            asked = asked || told(m).starts_with("ask");
-            if (last_is_good && told(m) == "handle " + std::to_string(events - 1)) w.each = {};
+        while (next_action(m) != "idle") {
+            asked = asked || next_action(m).starts_with("ask");
+            if (last_is_good && next_action(m) == "handle " + std::to_string(events - 1))
+                w.each = {};
             w.step(m);
         }
         return asked;
@@ -478,7 +480,7 @@ TEST_CASE("batch_machine: with commit_check::always, the checkpoint is loaded af
         simulation w;
         w.run(m, "commit");
         CHECK(m.on(waybill::batch_machine::committed{c.said}) == event_result::applied);
-        CHECK(told(m) == "read_back");
+        CHECK(next_action(m) == "read_back");
         CHECK(m.on(waybill::batch_machine::loaded{c.stored}) == event_result::applied);
         CHECK(m.ended() == c.end);
     }

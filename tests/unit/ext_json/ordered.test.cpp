@@ -58,9 +58,10 @@ TEST_CASE("ordered_json: stored states are read back")
     CHECK(comes_back(dead_letter{.key = {"orders", "billing", "0"}, .body = "\x80"}));
     CHECK(comes_back(scaling::state{}));
 
-    deferred_messages book;
-    book.restore({.sequence = 5, .due = wall_time{}, .attempts = 2});
-    CHECK(read_json_with<deferred_messages>(ordered_json(book), {})->next_due() == book.next_due());
+    deferred_messages deferrals;
+    deferrals.restore({.sequence = 5, .due = wall_time{}, .attempts = 2});
+    CHECK(read_json_with<deferred_messages>(ordered_json(deferrals), {})->next_due() ==
+          deferrals.next_due());
 
     using window = sliding_window<stats<std::int64_t>>;
     window w;

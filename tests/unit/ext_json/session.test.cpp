@@ -394,8 +394,8 @@ TEST_CASE("a redriven session begins with the state it was redriven with, withou
         const auto codec = make<order>({.budget = {.bytes = 2'048, .failure_reserve = 1'024}, .format = f});
         const auto larger = make<order>({.budget = {.bytes = 3'072, .failure_reserve = 1'024}, .format = f});
         auto s = fresh<order>();
-        for (std::size_t room = 940; room != 1'020; ++room) {
-            s.value.receipt.assign(room, 'r');
+        for (std::size_t length = 940; length != 1'020; ++length) {
+            s.value.receipt.assign(length, 'r');
             s.progress = {};
             const bool goes_on = codec.encode(s).has_value();
             s.progress.done = 1;

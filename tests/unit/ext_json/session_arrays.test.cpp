@@ -34,12 +34,12 @@ struct order {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, n, lines)
 
-struct house {
-    std::map<std::string, order> rooms;
+struct catalogue {
+    std::map<std::string, order> orders;
     std::map<int, line> shelves;  // in JSON an array of arrays
     std::vector<std::vector<line>> grid;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(house, rooms, shelves, grid)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(catalogue, orders, shelves, grid)
 
 struct sorted {
     std::set<line> lines;
@@ -181,22 +181,22 @@ TEST_CASE("session arrays: append, insert, erase and change never move unknown f
 TEST_CASE("session arrays: nested in arrays, objects and maps, at any depth")
 {
     const std::string_view stored =
-        R"({"rooms":{"hall":{"n":1,"lines":[{"what":"a","price":1,"sizes":[1],"v":[{"w":1}]}],)"
-        R"("y":2},"yard":{"n":0,"lines":[]}},"shelves":[[3,{"what":"b","price":0,"sizes":[],)"
+        R"({"orders":{"first":{"n":1,"lines":[{"what":"a","price":1,"sizes":[1],"v":[{"w":1}]}],)"
+        R"("y":2},"last":{"n":0,"lines":[]}},"shelves":[[3,{"what":"b","price":0,"sizes":[],)"
         R"("v":2}],[7,{"what":"c","price":0,"sizes":[],"v":3}]],"grid":[[],[{"what":"d","price":0,)"
         R"("sizes":[],"v":4},{"what":"e","price":0,"sizes":[],"v":5}],[{"what":"f","price":0,)"
         R"("sizes":[],"v":6}]],"z":[[{"q":1}]]})";
     json expected = json::parse(stored);
-    CHECK(unchanged<house>(stored) == expected);
-    const json out = after<house>(stored, [](house& h) {
-        h.rooms["hall"].lines.push_back({"g", 2, {}});
-        h.rooms.erase("yard");
+    CHECK(unchanged<catalogue>(stored) == expected);
+    const json out = after<catalogue>(stored, [](catalogue& h) {
+        h.orders["first"].lines.push_back({"g", 2, {}});
+        h.orders.erase("last");
         h.shelves[5] = {"h", 3, {}};
         h.grid[2][0].price = 4;
     });
-    expected["rooms"]["hall"]["lines"].push_back({{"what", "g"}, {"price", 2}, {"sizes", {}}});
-    expected["rooms"]["hall"]["lines"][1]["sizes"] = json::array();
-    expected["rooms"].erase("yard");
+    expected["orders"]["first"]["lines"].push_back({{"what", "g"}, {"price", 2}, {"sizes", {}}});
+    expected["orders"]["first"]["lines"][1]["sizes"] = json::array();
+    expected["orders"].erase("last");
     expected["shelves"] = {expected["shelves"][0], {5, line{"h", 3, {}}}, expected["shelves"][1]};
     expected["grid"][2][0]["price"] = 4;
     expected["grid"][2][0].erase("v");
@@ -215,7 +215,7 @@ TEST_CASE("session arrays: types that reorder their elements lose unknown fields
     CHECK(unchanged<sorted>(R"({"lines":[{"what":"a","v":1},{"what":"b","v":2}]})")["lines"] ==
           json::parse(R"([{"what":"a","price":0,"sizes":[],"v":1},)"
                       R"({"what":"b","price":0,"sizes":[],"v":2}])"));
-    CHECK(unchanged<house>(R"({"shelves":[[7,{"v":1}],[3,{"v":2}]]})")["shelves"] ==
+    CHECK(unchanged<catalogue>(R"({"shelves":[[7,{"v":1}],[3,{"v":2}]]})")["shelves"] ==
           json({{3, line{}}, {7, line{}}}));
     json more = json::parse(R"([{"a":1},{"a":2}])");  // one has been added by reading it
     const json known = more;

@@ -64,11 +64,11 @@ std::uint64_t alone(std::string_view form, std::size_t bytes)
 }
 
 // A cut text has as many whole characters as fit.
-void check_cut(std::string_view said, std::string_view kept, std::size_t room)
+void check_cut(std::string_view said, std::string_view kept, std::size_t free_bytes)
 {
     CHECK(said.starts_with(kept));
     CHECK(is_utf8(kept));
-    if (kept.size() < said.size()) CHECK(room < 6);
+    if (kept.size() < said.size()) CHECK(free_bytes < 6);
 }
 
 }  // namespace

@@ -154,8 +154,8 @@ TEST_CASE("session member: an invalid or different member is parsed with the bod
 
 TEST_CASE("session member: a body above 1,024 bytes is parsed as a whole")
 {
-    for (const std::size_t room : {900U, 950U, 980U, 990U, 1'000U, 5'000U}) {
-        std::string body = R"({"receipt":")" + std::string(room, 'r');
+    for (const std::size_t length : {900U, 950U, 980U, 990U, 1'000U, 5'000U}) {
+        std::string body = R"({"receipt":")" + std::string(length, 'r');
         body += R"(","waybill":{"done":2}})";
         CHECK(is_cut(body) == (body.size() <= 1'024));
         reads_as_whole(body);

@@ -205,8 +205,8 @@ TEST_CASE("views can be piped into other views")
 
     std::int64_t n = 0;
     auto answers = five | waybill::views::sliding<whole>({.span = 60s});
-    for (const auto& [given, told] : ranges::views::zip(five, answers)) {
-        CHECK(told.last() == given.value);
+    for (const auto& [given, summary] : ranges::views::zip(five, answers)) {
+        CHECK(summary.last() == given.value);
         ++n;
     }
     CHECK(n == 5);

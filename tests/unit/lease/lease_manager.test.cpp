@@ -55,7 +55,7 @@ public:
     }
 
     /// A short text for the next call.
-    std::string told(std::int64_t now) const
+    std::string next_action(std::int64_t now) const
     {
         const auto c = keeper->call(at(now));
         if (!c) return keeper->ended() ? "ended" : "wait";
@@ -106,26 +106,26 @@ TEST_CASE("lease_manager: one round with a heartbeat only, then list, renew and 
 {
     row_leases store;
     owner a(store, "a", 1, 2);
-    CHECK(a.told(0) == "renew 1");
-    CHECK(a.told(0) == "renew 1");  // a repeated query returns the same
+    CHECK(a.next_action(0) == "renew 1");
+    CHECK(a.next_action(0) == "renew 1");  // a repeated query returns the same
     CHECK(a.keeper->on(claimed{}, at(0)) == event_result::stale);
     CHECK(a.go(0) == event_result::applied);
-    CHECK(a.told(0) == "wait");
-    CHECK(a.told(5) == "renew 2");
+    CHECK(a.next_action(0) == "wait");
+    CHECK(a.next_action(5) == "renew 2");
     a.go(5);
     // The random number selects the first one.
-    CHECK(a.told(5) == "claim 1 epoch 1 new, claim 0 epoch 1 new");
+    CHECK(a.next_action(5) == "claim 1 epoch 1 new, claim 0 epoch 1 new");
     a.all(5);
     CHECK(a.keeper->held() == 2);
     CHECK(!a.keeper->balanced());  // as of the last read
     CHECK(tests_support::held<waybill::wait_until>(a.keeper->next(at(6))).time == at(15));
     CHECK(a.keeper->on(waybill::lease_manager::renewed{}, at(6)) == event_result::stale);
-    CHECK(a.told(15) == "renew 3");
+    CHECK(a.next_action(15) == "renew 3");
     a.go(15);
-    CHECK(a.told(15) == "claim 0 epoch 1, claim 1 epoch 1");
+    CHECK(a.next_action(15) == "claim 0 epoch 1, claim 1 epoch 1");
     a.all(15);
     CHECK(a.keeper->balanced());
-    CHECK(a.told(15) == "wait");
+    CHECK(a.next_action(15) == "wait");
 }
 
 TEST_CASE("lease_manager: with a store that renews all at once, a round is one call")
@@ -136,9 +136,9 @@ TEST_CASE("lease_manager: with a store that renews all at once, a round is one c
     a.all(5);
     REQUIRE(a.keeper->held() == 2);
     for (std::int64_t now = 15; now != 95; now += 10) {
-        CHECK(a.told(now).starts_with("renew "));
+        CHECK(a.next_action(now).starts_with("renew "));
         a.go(now);
-        CHECK(a.told(now) == "wait");
+        CHECK(a.next_action(now) == "wait");
         CHECK(a.keeper->trusted(1, at(now + 34)));
         CHECK(!a.keeper->trusted(1, at(now + 35)));
     }
@@ -159,20 +159,20 @@ TEST_CASE("lease_manager: rows are renewed while an owner is there that looks at
     a.all(0);
     a.all(5);
     a.go(15);
-    CHECK(a.told(15) == "wait");
+    CHECK(a.next_action(15) == "wait");
     (void)store.heartbeat({"log", "g", {"z", 9}, 1});  // as version 0.1 writes it
     a.go(25);
-    CHECK(a.told(25) == "claim 0 epoch 1");
+    CHECK(a.next_action(25) == "claim 0 epoch 1");
     CHECK(!a.keeper->trusted(0, at(50)));  // the heartbeat alone renews nothing now
     a.go(25);
     CHECK(a.keeper->trusted(0, at(50)));
     for (std::int64_t now = 35; now != 65; now += 10) {
         a.go(now);
-        CHECK(a.told(now) == "claim 0 epoch 1");
+        CHECK(a.next_action(now) == "claim 0 epoch 1");
         a.go(now);
     }
     a.go(65);  // the other one has expired
-    CHECK(a.told(65) == "wait");
+    CHECK(a.next_action(65) == "wait");
     CHECK(a.keeper->trusted(0, at(99)));
 }
 
@@ -194,11 +194,11 @@ TEST_CASE("lease_manager: an owner that was late but is alive keeps its leases")
     a.all(0);
     a.all(5);
     owner_of<memory_leases> b(store, "b", 2);
-    for (std::int64_t now = 6; now != 200 && b.told(now).substr(0, 5) != "claim"; ++now) {
+    for (std::int64_t now = 6; now != 200 && b.next_action(now).substr(0, 5) != "claim"; ++now) {
         if (b.keeper->call(at(now))) b.go(now);
     }
     const std::int64_t then = 60;
-    REQUIRE(b.told(then) == "claim 0 epoch 2");  // a seems to be dead
+    REQUIRE(b.next_action(then) == "claim 0 epoch 2");  // a seems to be dead
     a.all(then);
     b.go(then);  // contended
     CHECK(b.keeper->held() == 0);
@@ -246,13 +246,13 @@ TEST_CASE("lease_manager: a result that arrives after its call has failed is sta
     a.go(15);
     const auto given_up = *a.keeper->call(at(15));
     const auto its_answer = waybill::perform(store, given_up, 1.0);
-    REQUIRE(a.told(15) == "claim 0 epoch 1, claim 1 epoch 1");
+    REQUIRE(a.next_action(15) == "claim 0 epoch 1, claim 1 epoch 1");
     a.fail(15, false);
     CHECK(a.keeper->on(its_answer, at(15)) == event_result::stale);  // nothing is open
-    CHECK(a.told(20) == "renew 4");
+    CHECK(a.next_action(20) == "renew 4");
     CHECK(a.keeper->on(its_answer, at(20)) == event_result::stale);
     a.go(20);
-    CHECK(a.told(20) == "claim 1 epoch 1, claim 0 epoch 1");
+    CHECK(a.next_action(20) == "claim 1 epoch 1, claim 0 epoch 1");
     CHECK(a.keeper->on(its_answer, at(20)) ==
           event_result::stale);  // or it would be trusted for too long
     a.all(20);
@@ -270,28 +270,28 @@ TEST_CASE("lease_manager: a heartbeat that may not be written is repeated before
         a.all(0);
         a.go(5);
         a.all(5);
-        REQUIRE(a.told(15) == "renew 3");
+        REQUIRE(a.next_action(15) == "renew 3");
         a.fail(15, takes_effect);
         a.keeper->on(waybill::stop_requested{}, at(15));
-        CHECK(a.told(15) == "renew 4");
+        CHECK(a.next_action(15) == "renew 4");
         a.go(15);
-        CHECK(a.told(15) == "withdraw a 4");
+        CHECK(a.next_action(15) == "withdraw a 4");
         a.go(15);
         CHECK(store.list("log", "g")->owners.empty());
         a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
         a.all(16);
-        CHECK(a.told(16) == "ended");
+        CHECK(a.next_action(16) == "ended");
     }
     row_leases store;
     owner a(store, "a", 1);
     a.all(0);
     const auto open = *a.keeper->call(at(5));
-    REQUIRE(a.told(5) == "renew 2");
+    REQUIRE(a.next_action(5) == "renew 2");
     a.keeper->on(waybill::stop_requested{}, at(5));  // before its answer is there
     CHECK(a.keeper->on(waybill::perform(store, open, 1.0), at(5)) == event_result::applied);
-    CHECK(a.told(5) == "withdraw a 2");
+    CHECK(a.next_action(5) == "withdraw a 2");
     a.go(5);
-    CHECK(a.told(5) == "ended");
+    CHECK(a.next_action(5) == "ended");
     CHECK(store.list("log", "g")->owners.empty());
 }
 
@@ -381,10 +381,10 @@ TEST_CASE("lease_manager: a claim whose answer got lost is taken up, under a new
     a.fail(5, true);
     CHECK(a.keeper->held() == 0);
     CHECK(a.keeper->last_error() == waybill::infrastructure("down"));
-    CHECK(a.told(5) == "wait");
+    CHECK(a.next_action(5) == "wait");
     a.go(10);
     CHECK(a.keeper->last_error() == waybill::fault{});
-    CHECK(a.told(10) == "claim 0 epoch 2");
+    CHECK(a.next_action(10) == "claim 0 epoch 2");
     a.go(10);
     CHECK(a.keeper->epoch(0) == 2U);
 }
@@ -400,7 +400,7 @@ TEST_CASE("lease_manager: a renewal whose answer got lost keeps the lease and it
     CHECK(a.keeper->epoch(0) == 1U);
     CHECK(a.keeper->trusted(0, at(20)));
     a.go(20);  // reads the new version
-    CHECK(a.told(20) == "claim 0 epoch 1");
+    CHECK(a.next_action(20) == "claim 0 epoch 1");
     const std::uint64_t changes = a.keeper->changes();
     a.all(20);
     CHECK(a.keeper->trusted(0, at(20)));
@@ -414,17 +414,17 @@ TEST_CASE("lease_manager: a round continues after the row that failed")
     a.all(0);
     a.all(5);
     a.go(15);
-    CHECK(a.told(15) == "claim 0 epoch 1, claim 1 epoch 1, claim 2 epoch 1");
+    CHECK(a.next_action(15) == "claim 0 epoch 1, claim 1 epoch 1, claim 2 epoch 1");
     a.fail(15, false);
-    CHECK(a.told(15) == "wait");
+    CHECK(a.next_action(15) == "wait");
     a.go(20);
-    CHECK(a.told(20) == "claim 1 epoch 1, claim 2 epoch 1, claim 0 epoch 1");
+    CHECK(a.next_action(20) == "claim 1 epoch 1, claim 2 epoch 1, claim 0 epoch 1");
     auto answer = tests_support::held<claimed>(waybill::perform(store, *a.keeper->call(at(20)), 1.0));
     answer.answers[1] = waybill::unexpected(waybill::infrastructure("down"));
     answer.answers.pop_back();  // a missing answer is an error
     a.keeper->on(answer, at(20));
     a.go(25);
-    CHECK(a.told(25) == "claim 0 epoch 1, claim 1 epoch 1, claim 2 epoch 1");
+    CHECK(a.next_action(25) == "claim 0 epoch 1, claim 1 epoch 1, claim 2 epoch 1");
     a.go(25);
     CHECK(a.keeper->held() == 3);
     for (std::uint32_t p = 0; p != 3; ++p) CHECK(a.keeper->trusted(p, at(59)));
@@ -438,12 +438,12 @@ TEST_CASE("lease_manager: a deleted row is created again, under a higher epoch")
     a.all(5);
     store.erase(zero);
     a.go(15);
-    CHECK(a.told(15) == "claim 0 epoch 1");
+    CHECK(a.next_action(15) == "claim 0 epoch 1");
     a.go(15);
     CHECK(!a.keeper->trusted(0, at(15)));
     a.go(25);
     CHECK(!a.keeper->epoch(0));
-    CHECK(a.told(25) == "claim 0 epoch 2 new");
+    CHECK(a.next_action(25) == "claim 0 epoch 2 new");
     a.all(25);
     CHECK(a.keeper->epoch(0) == 2U);
 }
@@ -459,16 +459,16 @@ TEST_CASE("lease_manager: an epoch below that of the checkpoint is raised at onc
     CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, 0}, at(6)) == event_result::stale);
     CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, 41}, at(6)) ==
           event_result::applied);
-    CHECK(a.told(6) == "claim 0 epoch 42");
+    CHECK(a.next_action(6) == "claim 0 epoch 42");
     a.go(6);
     CHECK(a.keeper->epoch(0) == 42U);
     CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, waybill::lease::max_epoch - 1},
                        at(7)) == event_result::applied);
-    CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
+    CHECK(a.next_action(7) == "claim 0 epoch 18446744073709551615");
     a.go(7);
     CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, waybill::lease::max_epoch},
                        at(8)) == event_result::invalid);
-    CHECK(a.told(8) == "wait");
+    CHECK(a.next_action(8) == "wait");
     CHECK(a.keeper->trusted(0, at(8)));
     CHECK(!a.keeper->exhausted(0));  // it is ours
 }
@@ -482,7 +482,7 @@ TEST_CASE("lease_manager: a killed owner is replaced after expiry, by its own in
     owner twin(store, "a", 2);
     owner same(store, "a", 1);
     same.go(6);
-    CHECK(same.told(6) == "claim 0 epoch 2");
+    CHECK(same.next_action(6) == "claim 0 epoch 2");
     same.all(6);
     CHECK(same.keeper->trusted(0, at(6)));
     for (int n = 0; n != 4; ++n) {
@@ -525,14 +525,14 @@ TEST_CASE("lease_manager: a stop leaves the group, renews open leases and gives 
     a.all(5);
     CHECK(a.keeper->on(waybill::stop_requested{}, at(6)) == event_result::applied);
     CHECK(a.keeper->on(waybill::stop_requested{}, at(6)) == event_result::stale);
-    CHECK(a.told(6) == "withdraw a 2");
+    CHECK(a.next_action(6) == "withdraw a 2");
     a.go(6);
     CHECK(store.list("log", "g")->owners.empty());
-    CHECK(a.told(6) == "wait");
+    CHECK(a.next_action(6) == "wait");
     a.all(15);
     CHECK(a.keeper->held() == 2);  // a long way to close
     CHECK(a.keeper->on(waybill::lease_manager::lease_released{1}, at(16)) == event_result::applied);
-    CHECK(a.told(16) == "give back 1 epoch 2");
+    CHECK(a.next_action(16) == "give back 1 epoch 2");
     CHECK(!a.keeper->trusted(1, at(16)));
     CHECK(a.keeper->trusted(0, at(16)));
     a.go(16);
@@ -542,7 +542,7 @@ TEST_CASE("lease_manager: a stop leaves the group, renews open leases and gives 
     a.fail(16, false);
     CHECK(!a.keeper->ended());
     a.fail(16, false);
-    CHECK(a.told(16) == "ended");
+    CHECK(a.next_action(16) == "ended");
     CHECK(waybill::get_if<waybill::idle>(
               &static_cast<const lease_manager::action&>(a.keeper->next(at(16)))) != nullptr);
     CHECK(a.keeper->on(waybill::lease_manager::lease_released{0}, at(16)) == event_result::stale);
@@ -565,7 +565,7 @@ TEST_CASE("lease_manager: a lease won during a stop is given back")
     a.go(5);
     CHECK(!a.keeper->trusted(0, at(5)));
     a.all(5);
-    CHECK(a.told(5) == "ended");
+    CHECK(a.next_action(5) == "ended");
     CHECK(store.list("log", "g")->leases[0].owner.none());
 }
 
@@ -578,7 +578,7 @@ bool gives_back_after(const char* lost_call)
     bool lost = false;
     for (int now = 5; now <= 40 && !lost; ++now) {
         while (!lost && a.keeper->call(at(now))) {
-            lost = a.told(now) == lost_call;
+            lost = a.next_action(now) == lost_call;
             if (lost) a.fail(now, true);
             else a.go(now);
         }
@@ -586,7 +586,7 @@ bool gives_back_after(const char* lost_call)
     a.keeper->on(waybill::stop_requested{}, at(41));
     a.keeper->on(waybill::lease_manager::lease_released{0}, at(41));
     a.all(41);
-    return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
+    return a.next_action(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
 }
 
 TEST_CASE("lease_manager: a stop after a lost result lists the rows, and gives the lease back")
@@ -603,11 +603,11 @@ TEST_CASE("lease_manager: a stop after a lost result lists the rows, and gives t
     a.keeper->on(waybill::stop_requested{}, at(15));
     CHECK(a.keeper->epoch(0));  // no other owner has written the row
     a.keeper->on(waybill::lease_manager::lease_released{0}, at(15));
-    REQUIRE(a.told(15).starts_with("withdraw"));
+    REQUIRE(a.next_action(15).starts_with("withdraw"));
     a.go(15);
-    CHECK(a.told(15) == "list");
+    CHECK(a.next_action(15) == "list");
     a.all(15);
-    CHECK(a.told(15) == "ended");
+    CHECK(a.next_action(15) == "ended");
     CHECK(store.list("log", "g")->leases[0].owner.none());
 }
 
@@ -625,9 +625,9 @@ TEST_CASE("lease_manager: a stop after a lost result leaves the row of another o
     a.keeper->on(waybill::stop_requested{}, at(16));
     a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
     a.go(16);
-    CHECK(a.told(16) == "list");
+    CHECK(a.next_action(16) == "list");
     a.go(16);
-    CHECK(a.told(16) == "ended");
+    CHECK(a.next_action(16) == "ended");
     CHECK(store.list("log", "g")->leases[0].owner.name == "b");
 }
 
@@ -645,7 +645,7 @@ TEST_CASE("lease_manager: it stops in an outage in a bounded number of calls")
         a.keeper->on(waybill::lease_manager::lease_released{p}, at(16));
     int calls = 0;
     for (; calls != 100 && a.keeper->call(at(16)); ++calls) a.fail(16, false);
-    CHECK(a.told(16) == "ended");
+    CHECK(a.next_action(16) == "ended");
     CHECK(calls == 1 + 3 + 3);  // to leave, to read, to release
 }
 
@@ -716,7 +716,7 @@ TEST_CASE("lease_manager: the previous owner counts as dead only if its lease ha
         bool lost = false;
         for (int now = 10; now != 200; ++now) {
             while (b.keeper->call(at(now))) {
-                if (!lost && b.told(now).starts_with("claim")) {
+                if (!lost && b.next_action(now).starts_with("claim")) {
                     b.fail(now, takes_effect);
                     lost = true;
                 } else {
@@ -861,7 +861,7 @@ TEST_CASE("lease_manager: after a stop within a round, leases are renewed until 
     a.all(0);
     a.all(5);
     REQUIRE(a.keeper->trusted(0, at(5)));
-    REQUIRE(a.told(15) == "renew 3");
+    REQUIRE(a.next_action(15) == "renew 3");
     a.go(15);  // the renewal of the row is next
     a.keeper->on(waybill::stop_requested{}, at(15));
     std::uint64_t calls = 0;
@@ -877,7 +877,7 @@ TEST_CASE("lease_manager: after a stop within a round, leases are renewed until 
     CHECK(calls > 20);
     a.keeper->on(waybill::lease_manager::lease_released{0}, at(300));
     a.all(300);
-    CHECK(a.told(300) == "ended");
+    CHECK(a.next_action(300) == "ended");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ static_assert([] {
 }());
 
 /// A short text for the next action.
-std::string told(const partition_lifecycle& p, std::int64_t now = 0)
+std::string next_action(const partition_lifecycle& p, std::int64_t now = 0)
 {
     return waybill::match(
         p.next(at(now)),
@@ -135,33 +135,33 @@ TEST_CASE("partition_lifecycle: a failed step is retried after a growing pause")
     partition_lifecycle p(0);
     (void)p.on(assigned{5}, at(0));
     CHECK(p.on(partition_opened{0, 5, fault_kind::infrastructure}, at(0)) == event_result::applied);
-    CHECK(told(p, 999) == "wait 1000");
-    CHECK(told(p, 1'000) == "open 5");
+    CHECK(next_action(p, 999) == "wait 1000");
+    CHECK(next_action(p, 1'000) == "open 5");
     (void)p.on(partition_opened{0, 5, fault_kind::transient}, at(1'000));
-    CHECK(told(p, 1'000) == "wait 3000");
+    CHECK(next_action(p, 1'000) == "wait 3000");
     (void)p.on(partition_opened{0, 5}, at(3'000));
-    CHECK(told(p, 3'000) == "process 5");
+    CHECK(next_action(p, 3'000) == "process 5");
     (void)p.on(processed{0, 5, partition_lifecycle::batch_result::again},
                at(3'000));  // not yet: nothing has moved since
-    CHECK(told(p, 3'000) == "wait 7000");
+    CHECK(next_action(p, 3'000) == "wait 7000");
     CHECK(p.on(woken{0}, at(3'500)) == event_result::stale);
     (void)p.on(processed{0, 5, partition_lifecycle::batch_result::moved}, at(7'000));
     CHECK(p.failures() == 0);
     (void)p.on(processed{0, 5, partition_lifecycle::batch_result::reopen}, at(7'000));
-    CHECK(told(p, 8'000) == "open 5");
+    CHECK(next_action(p, 8'000) == "open 5");
     (void)p.on(partition_opened{0, 5}, at(8'000));
     (void)p.on(processed{0, 5, partition_lifecycle::batch_result::lost}, at(8'000));
-    CHECK(told(p, 9'999) == "wait 10000");
-    CHECK(told(p, 10'000) == "open 5");
+    CHECK(next_action(p, 9'999) == "wait 10000");
+    CHECK(next_action(p, 10'000) == "open 5");
 }
 
 TEST_CASE("partition_lifecycle: a drained partition is polled, or processed after woken")
 {
     partition_lifecycle p = processing();
     (void)p.on(processed{0, 5, partition_lifecycle::batch_result::drained}, at(10));
-    CHECK(told(p, 10) == "wait 1010");
+    CHECK(next_action(p, 10) == "wait 1010");
     CHECK(p.on(woken{0}, at(20)) == event_result::applied);
-    CHECK(told(p, 20) == "process 5");
+    CHECK(next_action(p, 20) == "process 5");
 }
 
 TEST_CASE("partition_lifecycle: after partition_lost, the only action is a close as lost")
@@ -176,12 +176,12 @@ TEST_CASE("partition_lifecycle: after partition_lost, the only action is a close
         if (steps > 4) (void)p.on(partition_saved{0, 5}, at(0));
         INFO(steps);
         CHECK(p.on(partition_lost{}, at(0)) == event_result::applied);
-        CHECK(told(p) == (steps < 4 ? "drop 5" : "idle"));
+        CHECK(next_action(p) == (steps < 4 ? "drop 5" : "idle"));
         CHECK(p.on(processed{0, 5}, at(0)) == event_result::stale);
         CHECK(p.on(partition_saved{0, 5}, at(0)) == event_result::stale);
         CHECK(p.on(revoked{}, at(0)) == event_result::stale);
         (void)p.on(partition_closed{0, 5}, at(0));
-        CHECK(told(p) == "idle");
+        CHECK(next_action(p) == "idle");
         CHECK(p.on(partition_lost{}, at(0)) == event_result::stale);
     }
 }
@@ -192,21 +192,21 @@ TEST_CASE("partition_lifecycle: a new epoch first closes the old one as lost")
     CHECK(p.on(assigned{5}, at(0)) == event_result::stale);
     CHECK(p.on(assigned{4}, at(0)) == event_result::stale);
     CHECK(p.on(assigned{8}, at(0)) == event_result::applied);
-    CHECK(told(p) == "drop 5");
+    CHECK(next_action(p) == "drop 5");
     const partition_lifecycle before = p;
     CHECK(p.on(partition_closed{0, 4}, at(0)) == event_result::stale);
     CHECK(p.on(processed{0, 5}, at(0)) == event_result::stale);
     CHECK(p == before);
     CHECK(p.on(partition_closed{0, 5}, at(0)) == event_result::applied);
-    CHECK(told(p) == "open 8");
+    CHECK(next_action(p) == "open 8");
     CHECK(p.on(partition_opened{0, 5}, at(0)) == event_result::stale);  // of the older epoch
-    CHECK(told(p) == "open 8");
+    CHECK(next_action(p) == "open 8");
     CHECK(!p.has_processed());
 
     (void)p.on(assigned{9}, at(0));
     (void)p.on(partition_lost{}, at(0));  // and the new one is gone before the old one is closed
     (void)p.on(partition_closed{0, 8}, at(0));
-    CHECK(told(p) == "idle");
+    CHECK(next_action(p) == "idle");
 }
 
 TEST_CASE("partition_lifecycle: an epoch revoked while the previous one is closed is never opened")
@@ -216,21 +216,21 @@ TEST_CASE("partition_lifecycle: an epoch revoked while the previous one is close
     CHECK(p.on(revoked{}, at(0)) == event_result::applied);
     CHECK(p.on(revoked{}, at(0)) == event_result::stale);
     CHECK(p.on(assigned{8}, at(0)) == event_result::stale);  // the same once more
-    CHECK(told(p) == "drop 5");
+    CHECK(next_action(p) == "drop 5");
     partition_lifecycle lost_too = p;
     partition_lifecycle anew = p;
     (void)p.on(partition_closed{0, 5}, at(0));
-    CHECK(told(p) == "relinquish 8");
+    CHECK(next_action(p) == "relinquish 8");
     CHECK(p.on(waybill::partition_lifecycle::partition_released{0, 8}, at(0)) ==
           event_result::applied);
-    CHECK(told(p) == "idle");
+    CHECK(next_action(p) == "idle");
 
     (void)lost_too.on(partition_lost{}, at(0));
     (void)lost_too.on(partition_closed{0, 5}, at(0));
-    CHECK(told(lost_too) == "idle");
+    CHECK(next_action(lost_too) == "idle");
     (void)anew.on(assigned{9}, at(0));
     (void)anew.on(partition_closed{0, 5}, at(0));
-    CHECK(told(anew) == "open 9");
+    CHECK(next_action(anew) == "open 9");
     (void)anew.on(partition_lost{}, at(0));
     CHECK(anew.on(revoked{}, at(0)) == event_result::stale);  // nothing follows
 }
@@ -245,7 +245,7 @@ TEST_CASE("partition_lifecycle: a failed save waits as after a first failure, af
     (void)p.on(revoked{}, at(900'000));
     (void)p.on(partition_closed{0, 5}, at(900'000));
     (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(900'000));
-    CHECK(told(p, 901'000) == "save 5");
+    CHECK(next_action(p, 901'000) == "save 5");
 }
 
 TEST_CASE("partition_lifecycle: a partition without a processed batch is not saved")
@@ -253,7 +253,7 @@ TEST_CASE("partition_lifecycle: a partition without a processed batch is not sav
     partition_lifecycle p = processing();
     (void)p.on(revoked{}, at(0));
     (void)p.on(partition_closed{0, 5}, at(0));
-    CHECK(told(p) == "relinquish 5");
+    CHECK(next_action(p) == "relinquish 5");
 }
 
 TEST_CASE("partition_lifecycle: a failed save is retried up to save_tries, then the lease is "
@@ -264,14 +264,14 @@ TEST_CASE("partition_lifecycle: a failed save is retried up to save_tries, then 
     (void)p.on(revoked{}, at(0));
     (void)p.on(partition_closed{0, 5}, at(0));
     (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(0));
-    CHECK(told(p, 1'000) == "save 5");
+    CHECK(next_action(p, 1'000) == "save 5");
     (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(1'000));
-    CHECK(told(p, 3'000) == "save 5");
+    CHECK(next_action(p, 3'000) == "save 5");
     partition_lifecycle other = p;
     (void)p.on(partition_saved{0, 5, fault_kind::infrastructure}, at(3'000));
-    CHECK(told(p, 3'000) == "relinquish 5");
+    CHECK(next_action(p, 3'000) == "relinquish 5");
     (void)other.on(partition_saved{0, 5, fault_kind::ownership_lost}, at(3'000));
-    CHECK(told(other, 3'000) == "idle");
+    CHECK(next_action(other, 3'000) == "idle");
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ using namespace std::chrono_literals;
 
 // A queue with nothing but deferred messages, and one consumer of it.
 struct simulation {
-    explicit simulation(const deferral_options& o = {}) : book(o) {}
+    explicit simulation(const deferral_options& o = {}) : deferrals(o) {}
 
-    deferred_messages book;
+    deferred_messages deferrals;
     receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_steps = 1}}};
     std::map<std::uint64_t, deferred_messages::taken> pairs{};
     std::map<std::uint64_t, bool> at_broker{};
@@ -45,7 +45,7 @@ struct simulation {
     void put(std::uint64_t sequence, duration due, std::string session = {})
     {
         at_broker[sequence] = true;
-        book.defer({.sequence = sequence, .due = wall() + due, .session = std::move(session)});
+        deferrals.defer({.sequence = sequence, .due = wall() + due, .session = std::move(session)});
     }
 
     void handle(std::uint64_t number)
@@ -60,7 +60,7 @@ struct simulation {
             deferred once_more = h.entry;
             once_more.due = wall() + duration(20s);
             ++once_more.attempts;
-            book.defer(once_more);
+            deferrals.defer(once_more);
             in.on(receive_planner::work_done{number, fault_kind::transient, true}, now());
         } else {
             log += "failed ";
@@ -82,8 +82,8 @@ struct simulation {
     {
         const deferred_messages::taken h = pairs[a.work];
         const bool over = a.as == receive_planner::settle_as::complete;
-        const event_result was = over ? book.settled(h.entry.sequence, h.ticket)
-                                      : book.give_back(h.entry.sequence, h.ticket);
+        const event_result was = over ? deferrals.settled(h.entry.sequence, h.ticket)
+                                      : deferrals.give_back(h.entry.sequence, h.ticket);
         pairs.erase(a.work);
         return was == event_result::applied ? receive_planner::settle_result::done
                                             : receive_planner::settle_result::not_found;
@@ -91,15 +91,16 @@ struct simulation {
 
     void run()
     {
-        for (int steps = 0; !book.empty(); ++steps) {
+        for (int steps = 0; !deferrals.empty(); ++steps) {
             REQUIRE(steps < 1'000);
             match(
                 in.next(now()),
                 [&](receive_planner::take_due_pairs a) {
                     const std::vector<deferred_messages::taken> due =
-                        book.take(wall(), now(), a.max_pairs);
+                        deferrals.take(wall(), now(), a.max_pairs);
                     for (const deferred_messages::taken& h : due) pairs[a.first++] = h;
-                    in.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
+                    in.on(receive_planner::pairs_taken{due.size(), steady(deferrals.next_due())},
+                          now());
                 },
                 [&](receive_planner::receive_deferred a) {
                     const bool there = at_broker.contains(pairs[a.work].entry.sequence);
@@ -119,7 +120,8 @@ struct simulation {
                 },
                 [&](wait_until w) { passed = w.time - steady_time::at(1h); },
                 [&](idle) { FAIL("there is something to do"); });
-            for (const auto& [sequence, there] : at_broker) REQUIRE(book.find(sequence) != nullptr);
+            for (const auto& [sequence, there] : at_broker)
+                REQUIRE(deferrals.find(sequence) != nullptr);
         }
     }
 };
@@ -172,7 +174,7 @@ TEST_CASE(
     w.handling = 10s;
     w.put(1, 0s);
     REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::take_due_pairs{0, 4}));
-    w.pairs[0] = w.book.take(w.wall(), w.now(), 1)[0];
+    w.pairs[0] = w.deferrals.take(w.wall(), w.now(), 1)[0];
     w.in.on(receive_planner::pairs_taken{1}, w.now());
     w.in.on(receive_planner::original_fetched{0}, w.now());
     w.handle(0);

@@ -214,15 +214,15 @@ TEST_CASE("settle_batches: a full call contains the items with the shortest lock
           call(settle_batches::settle_kind::abandon, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, 1));
     m.on(batch_settled{1, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}, at(1));
     m.on(batch_settled{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(1));
-    std::uint64_t told = 0;
+    std::uint64_t reports = 0;
     for (auto a = m.next(at(1)); waybill::holds_alternative<settle_batches::report>(a);
          a = m.next(at(1))) {
         const auto r = tests_support::held<settle_batches::report>(a);
         CHECK(r.outcome == settle_batches::settle_outcome::done);
-        ++told;
+        ++reports;
         m.on(reported{r.item}, at(1));
     }
-    CHECK(told == 20);
+    CHECK(reports == 20);
     CHECK(m.next(at(1)) == call(settle_batches::settle_kind::abandon, {18, 19, 21, 22, 23}, 2));
 }
 

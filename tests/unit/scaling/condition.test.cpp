@@ -35,7 +35,7 @@ constexpr wall_time at(std::int64_t minutes)
     return wall_time::at(duration::seconds(60 * minutes));
 }
 
-constexpr reading told(std::string_view metric, statistic s, double value)
+constexpr reading reading_of(std::string_view metric, statistic s, double value)
 {
     reading r{.metric = metric, .points = 10};
     r.set(s, value);
@@ -52,7 +52,7 @@ tribool ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t in
 
 TEST_CASE("condition: > and < are strict, >= and <= are not")
 {
-    const std::vector<reading> ten{told("orders", statistic::mean, 10)};
+    const std::vector<reading> ten{reading_of("orders", statistic::mean, 10)};
     CHECK(ask(sc::mean("orders") > 10, ten) == tribool::no);
     CHECK(ask(sc::mean("orders") >= 10, ten) == tribool::yes);
     CHECK(ask(sc::mean("orders") < 10, ten) == tribool::no);
@@ -63,7 +63,7 @@ TEST_CASE("condition: > and < are strict, >= and <= are not")
 
 TEST_CASE("condition: a threshold may depend on the number of instances")
 {
-    const std::vector<reading> now{told("orders", statistic::mean, 350)};
+    const std::vector<reading> now{reading_of("orders", statistic::mean, 350)};
     const rule busy = sc::mean("orders") > sc::per_instance(100);
     CHECK(ask(busy, now, 3) == tribool::yes);
     CHECK(ask(busy, now, 4) == tribool::no);
@@ -81,7 +81,7 @@ TEST_CASE("condition: a missing part makes it unknown, and is in the evidence")
         CHECK((t == tribool::unknown) == (because[0].missing != missing_part::nothing));
         return because[0].missing;
     };
-    reading fresh = told("orders", statistic::mean, 10);
+    reading fresh = reading_of("orders", statistic::mean, 10);
     fresh.timed = true;
     fresh.last = at(7);
     reading stale = fresh;
@@ -114,14 +114,14 @@ TEST_CASE("condition: if_missing replaces the unknown result")
     const rule r = sc::mean("orders") > 5;
     CHECK(ask(r.if_missing(sc::when_missing::holds), {}) == tribool::yes);
     CHECK(ask(r.if_missing(sc::when_missing::fails), {}) == tribool::no);
-    CHECK(ask(r.if_missing(sc::when_missing::fails), {told("orders", statistic::mean, 6)}) ==
+    CHECK(ask(r.if_missing(sc::when_missing::fails), {reading_of("orders", statistic::mean, 6)}) ==
           tribool::yes);
 }
 
 TEST_CASE(
     "condition: any_of, all_of and at_least_of use the known parts, and add evidence of all parts")
 {
-    const std::vector<reading> now{told("orders", statistic::mean, 10)};
+    const std::vector<reading> now{reading_of("orders", statistic::mean, 10)};
     const rule yes = sc::mean("orders") > 5;
     const rule no = sc::mean("orders") > 50;
     const rule unknown = sc::mean("mails") > 5;
@@ -162,7 +162,7 @@ TEST_CASE("condition: any_of and all_of accept a caller's own callable")
     };
     static_assert(sc::condition<decltype(weekend)>);
     const rule yes = sc::mean("orders") > 5;
-    const std::vector<reading> now{told("orders", statistic::mean, 10)};
+    const std::vector<reading> now{reading_of("orders", statistic::mean, 10)};
     std::vector<evidence> because;
     const situation one{.metrics = now, .instances = 1, .now = at(10)};
     const situation two{.metrics = now, .instances = 2, .now = at(10)};

@@ -73,11 +73,11 @@ void is_unknown(const decision& d, missing_part missing)
     CHECK(d.to == d.from);
     CHECK(d.desired == d.from);
     CHECK_FALSE(d.command);
-    bool told = false;
+    bool found = false;
     for (const sc::evidence& e : d.reasons) {
-        told = told || (e.metric == "b" && e.holds == tribool::unknown && e.missing == missing);
+        found = found || (e.metric == "b" && e.holds == tribool::unknown && e.missing == missing);
     }
-    CHECK(told);
+    CHECK(found);
 }
 
 }  // namespace

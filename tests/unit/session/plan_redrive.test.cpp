@@ -195,11 +195,11 @@ TEST_CASE("plan_redrive: a session that was sent in part is sent to its end")
     CHECK(!s.keeps_first);
     CHECK(s.reason == redrive_plan::skip_reason::none);
     // Values that were sent take precedence over contradicting letters.
-    letters told = order_17({3, 4});
-    told[0].last_redriven_step = 4;
-    told[0].properties.total = 6;
-    CHECK(!only(told).marks.contradictory);
-    CHECK(only(told).total == 6);
+    letters partly_sent = order_17({3, 4});
+    partly_sent[0].last_redriven_step = 4;
+    partly_sent[0].properties.total = 6;
+    CHECK(!only(partly_sent).marks.contradictory);
+    CHECK(only(partly_sent).total == 6);
 }
 
 TEST_CASE("plan_redrive: letters with equal message ids are held back")

@@ -153,8 +153,8 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     // A failed state may be larger than the budget of a running one. Then the session cannot
     // continue.
     const waybill::text_state::options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
-    for (std::size_t room = 940; room != 1'020; ++room) {
-        s.own.assign(room, 'r');
+    for (std::size_t own_size = 940; own_size != 1'020; ++own_size) {
+        s.own.assign(own_size, 'r');
         s.progress = {};
         const bool goes_on = detail::write_text_state(s, o).has_value();
         s.progress.failed.emplace(waybill::session_progress::failure{}).text = "no";

@@ -362,21 +362,21 @@ TEST_CASE("tracker_bytes: decode treats a negative position as no position")
 
 TEST_CASE("tracker_bytes: decode allocates at most 64 times the encoded size")
 {
-    const auto room = [](const std::string& bytes) {
+    const auto allocated_bytes = [](const std::string& bytes) {
         const auto start = waybill::decode(10, bytes);
         REQUIRE(start.has_value());
         CHECK(start->done.bytes() <= 64 * bytes.size());
         return start->done.bytes();
     };
     // As bits, each of which is a run; and by their distances, each a byte.
-    CHECK(room(sealed("\x13\x0b" + std::string(1'000, '\xaa'))) == 4'000 * 16);
-    CHECK(room(sealed("\x13\x0b" + std::string(1'000, '\x55'))) == 4'000 * 16);
-    CHECK(room(sealed("\x13\x0b" + std::string(1'000, '\xff'))) == 16);
-    CHECK(room(sealed("\x13\x0b" + std::string(999, '\x81') + '\x01')) == 1'000 * 16);
+    CHECK(allocated_bytes(sealed("\x13\x0b" + std::string(1'000, '\xaa'))) == 4'000 * 16);
+    CHECK(allocated_bytes(sealed("\x13\x0b" + std::string(1'000, '\x55'))) == 4'000 * 16);
+    CHECK(allocated_bytes(sealed("\x13\x0b" + std::string(1'000, '\xff'))) == 16);
+    CHECK(allocated_bytes(sealed("\x13\x0b" + std::string(999, '\x81') + '\x01')) == 1'000 * 16);
     for (std::size_t many = 1; many != 300; ++many) {
-        (void)room(sealed("\x12\x0b" + std::string(many, '\x01')));
-        (void)room(sealed("\x10\x0b" + std::string(2 * many, '\x01') + '\x01'));
-        (void)room(sealed("\x11\x0b" + std::string(many, '\x01') + '\x01'));
+        (void)allocated_bytes(sealed("\x12\x0b" + std::string(many, '\x01')));
+        (void)allocated_bytes(sealed("\x10\x0b" + std::string(2 * many, '\x01') + '\x01'));
+        (void)allocated_bytes(sealed("\x11\x0b" + std::string(many, '\x01') + '\x01'));
     }
 }
 

@@ -115,16 +115,16 @@ static_assert(!is_finite(std::numeric_limits<double>::infinity()) &&
 
 // Without samples there is no result, not 0, which could be a sample.
 template <class M>
-constexpr bool says_nothing(const M& m)
+constexpr bool has_no_results(const M& m)
 {
     return m.empty() && m.points == 0 && m.weight() == 0 && !m.sum() && !m.mean() && !m.lowest() &&
            !m.highest() && !m.variance() && !m.first() && !m.last() && !m.sampling_rate() &&
            !m.is_sampled();
 }
-static_assert(says_nothing(whole::identity()) && says_nothing(real::identity()));
-static_assert(says_nothing(sampled::identity()) && says_nothing(sampled_real::identity()));
-static_assert(says_nothing(whole()) && whole() == whole::identity());
-static_assert(says_nothing(whole::combine(whole(), whole())));
+static_assert(has_no_results(whole::identity()) && has_no_results(real::identity()));
+static_assert(has_no_results(sampled::identity()) && has_no_results(sampled_real::identity()));
+static_assert(has_no_results(whole()) && whole() == whole::identity());
+static_assert(has_no_results(whole::combine(whole(), whole())));
 
 // Identity, left and right: exactly the same value, for every measure.
 template <class M>

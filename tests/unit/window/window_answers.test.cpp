@@ -97,19 +97,19 @@ TEST_CASE("missing: copied, moved and compared with the window, and not stored")
 TEST_CASE_TEMPLATE("insert: ahead is measured from the clock passed with the sample", W, quick,
                    steady)
 {
-    W told{{.span = 60s, .max_points = 5, .ahead = 2s}};
-    CHECK(told.insert(at(1'000), 1, at(10)) == insert_result::future);  // the first one already
-    CHECK(told.clock() == at(10));
-    CHECK(told.insert(at(12), 1, at(10)) == insert_result::newest);
-    CHECK(told.insert(at(13), 1, at(10)) == insert_result::future);
-    CHECK(told.insert(at(13), 1, at(11)) == insert_result::newest);
-    CHECK(told.insert(at(13), 1, at(5)) == insert_result::newest);  // the clock does not go back
-    CHECK(told.clock() == at(11));
-    CHECK(told.losses() == window_losses{.future = 2});
+    W timed{{.span = 60s, .max_points = 5, .ahead = 2s}};
+    CHECK(timed.insert(at(1'000), 1, at(10)) == insert_result::future);  // the first one already
+    CHECK(timed.clock() == at(10));
+    CHECK(timed.insert(at(12), 1, at(10)) == insert_result::newest);
+    CHECK(timed.insert(at(13), 1, at(10)) == insert_result::future);
+    CHECK(timed.insert(at(13), 1, at(11)) == insert_result::newest);
+    CHECK(timed.insert(at(13), 1, at(5)) == insert_result::newest);  // the clock does not go back
+    CHECK(timed.clock() == at(11));
+    CHECK(timed.losses() == window_losses{.future = 2});
     // A sample that has expired at that time is too old.
-    CHECK(told.insert(at(40), 1, at(100)) == insert_result::too_old);
-    CHECK(told.size() == 0);
-    CHECK(told.insert({at(41), 1}, at(100)) == insert_result::newest);
+    CHECK(timed.insert(at(40), 1, at(100)) == insert_result::too_old);
+    CHECK(timed.size() == 0);
+    CHECK(timed.insert({at(41), 1}, at(100)) == insert_result::newest);
 }
 
 TEST_CASE("insert: ahead is measured from the clock passed with a weighted sample")
