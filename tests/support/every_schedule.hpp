@@ -27,7 +27,7 @@ struct verdict {
 /// brief run stops at the first broken schedule. Prints one line. For a broken schedule it also
 /// prints the value of the environment variable `replay` that runs it again.
 template <class Run>
-verdict every_schedule(const char* room, const char* what, const Run& run,
+verdict every_schedule(const char* group, const char* what, const Run& run,
                        const char* replay = "WAYBILL_REPLAY")
 {
     waybill::testing::choices c;
@@ -42,7 +42,7 @@ verdict every_schedule(const char* room, const char* what, const Run& run,
     } while (!(brief && v.broken != 0) && c.next());
     CHECK(!c.diverged());
     v.schedules = c.completed();
-    std::printf("%s: %-46s %9llu schedules, %8llu broken%s%s\n", room, what,
+    std::printf("%s: %-46s %9llu schedules, %8llu broken%s%s\n", group, what,
                 static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
                 v.broken == 0 ? "" : ", the first: ", v.rule.c_str());
     if (v.broken != 0) std::printf("        %s='%s'\n", replay, v.line.c_str());

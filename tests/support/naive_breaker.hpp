@@ -95,26 +95,26 @@ public:
 
     circuit_breaker::circuit_state state(waybill::steady_time now) const
     {
-        return told(now).state_;
+        return advanced(now).state_;
     }
-    std::uint64_t generation(waybill::steady_time now) const { return told(now).generation_; }
-    std::uint64_t room(waybill::steady_time now) const { return told(now).room(); }
+    std::uint64_t generation(waybill::steady_time now) const { return advanced(now).generation_; }
+    std::uint64_t room(waybill::steady_time now) const { return advanced(now).room(); }
     waybill::steady_time next_change(waybill::steady_time now) const
     {
-        const naive_breaker v = told(now);
+        const naive_breaker v = advanced(now);
         if (v.state_ == circuit_breaker::circuit_state::open) return v.until_;
         const call* c = v.first_to_be_lost();
         return c != nullptr ? c->given.deadline : waybill::steady_time::highest();
     }
     bool has(const waybill::circuit_breaker::permit& p, waybill::steady_time now) const
     {
-        const naive_breaker v = told(now);
+        const naive_breaker v = advanced(now);
         return p.number != 0 && p.number <= v.calls_.size() && p.generation == v.generation_ &&
                v.calls_[p.number - 1].out;
     }
     bool suspects_outage(waybill::steady_time now) const
     {
-        const naive_breaker v = told(now);
+        const naive_breaker v = advanced(now);
         if (v.state_ == circuit_breaker::circuit_state::forced_closed) return false;
         if (v.state_ != circuit_breaker::circuit_state::closed) return true;
         if (v.ends_.empty() || !v.ends_.back().failed) return false;
@@ -134,7 +134,7 @@ private:
         waybill::steady_time at;
     };
 
-    naive_breaker told(waybill::steady_time now) const
+    naive_breaker advanced(waybill::steady_time now) const
     {
         naive_breaker v = *this;
         v.tell(now);

@@ -43,8 +43,8 @@ public:
 
     explicit naive_window(const waybill::window_options& o) : options_(o) {}
 
-    /// Applies the sample. Returns true if `told` is the right result.
-    bool insert(std::int64_t at, V value, std::uint64_t weight, waybill::insert_result told)
+    /// Applies the sample. Returns true if `result` is the right result.
+    bool insert(std::int64_t at, V value, std::uint64_t weight, waybill::insert_result result)
     {
         using waybill::insert_result;
         // The first of several reasons counts.
@@ -53,7 +53,7 @@ public:
         const auto against = [&](bool holds, insert_result why, std::uint64_t& count) {
             if (!holds || no) return;
             no = true;
-            said = told == why;
+            said = result == why;
             ++count;
         };
         against(!finite(value), insert_result::not_finite, losses_.not_finite);
@@ -69,15 +69,15 @@ public:
         if (options_.on_equal_time == waybill::window_options::equal_time::replace && n != 0 &&
             kept_[n - 1].at == at) {
             kept_[n - 1] = {at, value, weight};
-            return told == insert_result::replaced;
+            return result == insert_result::replaced;
         }
         const insert_result why = n == kept_.size() ? insert_result::newest : insert_result::late;
         kept_.insert(kept_.begin() + static_cast<std::ptrdiff_t>(n), {at, value, weight});
-        if (kept_.size() <= options_.max_points) return told == why;
+        if (kept_.size() <= options_.max_points) return result == why;
         out_.push_back(kept_.front().at);
         kept_.erase(kept_.begin());
         ++losses_.pushed_out;
-        return told == (n == 0 ? insert_result::too_old : why);
+        return result == (n == 0 ? insert_result::too_old : why);
     }
 
     void advance(std::int64_t now)
@@ -189,24 +189,24 @@ template <class Summary, class Entry>
                     return "compensated sum";
                 }
                 const long double mean = size / weights;
-                const auto told = std::fabs(static_cast<long double>(*s.mean()));
-                if (!(std::fabs(told - mean) <=
+                const auto result = std::fabs(static_cast<long double>(*s.mean()));
+                if (!(std::fabs(result - mean) <=
                       3 * eps * mean + n * n * eps * eps * magnitude / weights + tiny)) {
                     return "compensated mean";
                 }
             }
         } else if (!all.empty()) {
-            const auto told = static_cast<long double>(*s.sum());
-            if (!(std::fabs(told - sum) <= (n + 1) * eps * magnitude)) return "sum";
+            const auto result = static_cast<long double>(*s.sum());
+            if (!(std::fabs(result - sum) <= (n + 1) * eps * magnitude)) return "sum";
         }
     }
     if constexpr (requires { s.mean(); }) {
         if (s.mean().has_value() == all.empty()) return "mean";
         if (!all.empty()) {
-            const auto told = static_cast<long double>(*s.mean());
+            const auto result = static_cast<long double>(*s.mean());
             const long double most =
                 (4 * n + 4) * eps * (magnitude / weights + largest) + tiny;
-            if (!(std::fabs(told - sum / weights) <= most)) return "mean";
+            if (!(std::fabs(result - sum / weights) <= most)) return "mean";
         }
     }
     if constexpr (requires { s.low; }) {
@@ -236,8 +236,8 @@ template <class Summary, class Entry>
             const long double most =
                 8 * (n + 1) * eps * (variance + largest * std::sqrt(variance)) +
                 16 * off * off + tiny;
-            const auto told = static_cast<long double>(*s.variance());
-            if (!(told >= 0) || !(std::fabs(told - variance) <= most)) return "variance";
+            const auto result = static_cast<long double>(*s.variance());
+            if (!(result >= 0) || !(std::fabs(result - variance) <= most)) return "variance";
         }
     }
     if constexpr (requires { s.first_at; }) {

@@ -84,7 +84,8 @@ struct audit : outcomes {
         must(waits(r.item) && !i.arrived && !stopped,
              "it asks for an item that is still to be sent");
         must(!i.asked, "a replacement is requested once for an item");
-        must(i.refused || told || large(i), "a replacement is requested for an oversized item");
+        must(i.refused || has_numbers || large(i),
+             "a replacement is requested for an oversized item");
         i.asked = true;
     }
     void replaced(std::uint64_t n, std::uint64_t bytes)
@@ -119,7 +120,7 @@ struct audit : outcomes {
                 case item_outcome::in_doubt:
                     must(i.maybe && !i.arrived, "an item in doubt may have arrived");
                     if (k.holds(n) && !stopped) continue;
-                    must(i.final || i.refused || stopped || told || large(i),
+                    must(i.final || i.refused || stopped || has_numbers || large(i),
                          "undecided was tried enough, or no cut could save it");
                     break;
                 case item_outcome::unsent:
@@ -167,7 +168,7 @@ private:
     void too_large(const item& i)
     {
         using waybill::send_policy;
-        must(i.refused || told || large(i),
+        must(i.refused || has_numbers || large(i),
              "an oversized item was refused alone or exceeds the limit");
         must(policy.on_too_large != send_policy::when_too_large::send_alone || i.refused ||
                  endless(i),
@@ -183,7 +184,7 @@ private:
         for (std::size_t i = first; i != members.size(); ++i) {
             const item& x = items[members[i]];
             bytes = waybill::detail::saturating_add(bytes, x.bytes);
-            alone = alone || x.bytes > policy.limit.single || (!told && large(x));
+            alone = alone || x.bytes > policy.limit.single || (!has_numbers && large(x));
         }
         must(count == 1 || !alone, "an oversized item is sent alone");
         must(!alone || policy.on_too_large == waybill::send_policy::when_too_large::send_alone,
@@ -195,7 +196,7 @@ private:
              "closed by items has as many");
         must(s.closed != waybill::batch_close_reason::key || policy.one_key,
              "closed by key where they count");
-        if (!told && (policy.exact_sizes || (policy.item_overhead == 0 && !doubted))) {
+        if (!has_numbers && (policy.exact_sizes || (policy.item_overhead == 0 && !doubted))) {
             must(s.bytes == bytes, "the bytes are exact");
             must(bytes <= policy.limit.bytes || count == 1,
                  "no batch of several is over the limit of bytes");

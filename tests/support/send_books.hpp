@@ -82,7 +82,8 @@ struct books {
     std::uint32_t tokens = 0;
     std::uint32_t successes = 0;
     bool stopped = false;
-    bool told = false;  // a broker has reported numbers, so the limits are no longer the policy's
+    bool has_numbers =
+        false;  // a broker has reported numbers, so the limits are no longer the policy's
     // a batch of several items was refused, so items may be larger than their bodies
     bool doubted = false;
     waybill::steady_time quiet = waybill::steady_time::lowest();
@@ -100,7 +101,7 @@ struct books {
         arrived = none;
         tokens = p.budget.tokens;
         successes = 0;
-        stopped = told = doubted = false;
+        stopped = has_numbers = doubted = false;
         quiet = waybill::steady_time::lowest();
     }
 
@@ -168,7 +169,7 @@ struct books {
     friend bool operator==(const books& a, const books& b)
     {
         if (a.attempts.size() != b.attempts.size() || a.open != b.open || a.stopped != b.stopped ||
-            a.told != b.told || a.doubted != b.doubted || a.quiet != b.quiet ||
+            a.has_numbers != b.has_numbers || a.doubted != b.doubted || a.quiet != b.quiet ||
             a.tokens != b.tokens || a.successes != b.successes ||
             a.items.size() != b.items.size() || a.keys.size() != b.keys.size()) {
             return false;
@@ -216,7 +217,7 @@ struct books {
         for (const key& k : keys) {
             if (policy.ordered) mix(k.from + 64 * k.below + 4096 * k.arrived);
         }
-        mix(tokens + 2U * stopped + 4U * told + 8U * doubted);
+        mix(tokens + 2U * stopped + 4U * has_numbers + 8U * doubted);
         mix(static_cast<std::uint64_t>(quiet.since_epoch().count()));
         return h;
     }

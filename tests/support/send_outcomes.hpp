@@ -113,7 +113,7 @@ protected:
 
     void answer(const waybill::batch_sender::accepted& e, waybill::steady_time)
     {
-        told = told || e.actual;
+        has_numbers = has_numbers || e.actual;
         attempt* a = of(e.attempt);
         if (!a) return;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) arrives(members[i]);
@@ -131,7 +131,7 @@ protected:
     void answer(const waybill::batch_sender::too_large& e, waybill::steady_time)
     {
         ++refusals;
-        told = told || e.actual || e.limit || !e.item_sizes.empty();
+        has_numbers = has_numbers || e.actual || e.limit || !e.item_sizes.empty();
         attempt* a = of(e.attempt);
         if (!a) return;
         doubted = doubted || a->count > 1;

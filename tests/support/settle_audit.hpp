@@ -30,15 +30,15 @@ public:
                 waybill::steady_time now)
     {
         machine_.on(waybill::settle_batches::decided{kind, left}, now);
-        book_.push_back({kind, state::waiting, {}, {}, 0, now, now + left, now});
+        record_.push_back({kind, state::waiting, {}, {}, 0, now, now + left, now});
         no_more_ = false;
     }
 
     void no_more(waybill::steady_time now)
     {
-        const auto heard = machine_.on(waybill::settle_batches::last_decided{}, now);
+        const auto result = machine_.on(waybill::settle_batches::last_decided{}, now);
         const bool any = unreported() != 0;
-        if ((heard == waybill::event_result::applied) != any)
+        if ((result == waybill::event_result::applied) != any)
             breaks("last_decided is taken where nothing waits, or late where something does");
         no_more_ = any;
     }
@@ -53,7 +53,7 @@ public:
         if (const auto* r = waybill::get_if<waybill::settle_batches::report>(&a)) check_report(*r, now);
         if (const auto* w = waybill::get_if<waybill::wait_until>(&a)) check_wait(w->time, now);
         if (waybill::holds_alternative<waybill::idle>(a)) {
-            for (const entry& e : book_) {
+            for (const entry& e : record_) {
                 if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
             }
         }
@@ -66,7 +66,7 @@ public:
     {
         machine_.on(waybill::settle_batches::batch_started{b.call, b.items}, now);
         begun_.insert(b.call);
-        for (const std::uint64_t item : b.items) book_[item].at = state::called;
+        for (const std::uint64_t item : b.items) record_[item].at = state::called;
     }
 
     void answer(const waybill::settle_batches::batch_settled& s, waybill::steady_time now)
@@ -83,14 +83,14 @@ public:
                     if (f->index == i) how = f->kind;
                 }
             }
-            note(book_[s.items[i]], how, s.random, now);
+            note(record_[s.items[i]], how, s.random, now);
         }
     }
 
     [[nodiscard]] std::uint64_t unreported() const
     {
         std::uint64_t n = 0;
-        for (const entry& e : book_) n += e.at == state::reported ? 0U : 1U;
+        for (const entry& e : record_) n += e.at == state::reported ? 0U : 1U;
         return n;
     }
     [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -99,7 +99,7 @@ public:
     [[nodiscard]] std::uint64_t ends(waybill::settle_batches::settle_outcome e) const
     {
         std::uint64_t n = 0;
-        for (const entry& one : book_) n += one.at == state::reported && one.end == e ? 1U : 0U;
+        for (const entry& one : record_) n += one.at == state::reported && one.end == e ? 1U : 0U;
         return n;
     }
 
@@ -146,7 +146,7 @@ private:
     [[nodiscard]] bool is_due(waybill::settle_batches::settle_kind k, waybill::steady_time t) const
     {
         std::uint64_t n = 0;
-        for (const entry& e : book_) {
+        for (const entry& e : record_) {
             if (!ready(e, k, t)) continue;
             ++n;
             if (urgent(e, t)) return true;
@@ -158,7 +158,7 @@ private:
                                                   waybill::steady_time t) const
     {
         auto first = waybill::steady_time::highest();
-        for (const entry& e : book_) {
+        for (const entry& e : record_) {
             if (ready(e, k, t)) first = waybill::detail::earlier(first, e.locked_until);
         }
         return first;
@@ -166,7 +166,7 @@ private:
 
     [[nodiscard]] bool something_to_do(waybill::steady_time t) const
     {
-        for (const entry& e : book_) {
+        for (const entry& e : record_) {
             if (e.at == state::ended || expired(e, t)) return true;
         }
         for (const auto k : waybill::settle_batches::settle_kinds) {
@@ -186,9 +186,9 @@ private:
         if (begun_.count(b.call) != 0) breaks("a call has the number of another one");
         // The ready messages whose locks end first, in the order of their decisions.
         std::set<std::pair<waybill::steady_time, std::uint64_t>> by_lock;
-        for (std::size_t i = 0; i != book_.size(); ++i) {
-            if (expired(book_[i], now)) breaks("a call comes before a report");
-            if (ready(book_[i], b.kind, now)) by_lock.insert({book_[i].locked_until, i});
+        for (std::size_t i = 0; i != record_.size(); ++i) {
+            if (expired(record_[i], now)) breaks("a call comes before a report");
+            if (ready(record_[i], b.kind, now)) by_lock.insert({record_[i].locked_until, i});
         }
         std::set<std::uint64_t> expected;
         for (const auto& [lock, i] : by_lock) {
@@ -198,14 +198,14 @@ private:
             breaks("a call does not contain the most urgent ready messages");
         }
         for (const std::uint64_t item : b.items) {
-            if (book_[item].tries >= tries()) breaks("a message is tried too often");
+            if (record_[item].tries >= tries()) breaks("a message is tried too often");
         }
     }
 
     void check_report(const waybill::settle_batches::report& r, waybill::steady_time now)
     {
-        if (r.item >= book_.size()) return breaks("a report of an unknown message");
-        entry& e = book_[r.item];
+        if (r.item >= record_.size()) return breaks("a report of an unknown message");
+        entry& e = record_[r.item];
         if (expired(e, now)) {
             e.at = state::ended;
             e.end = waybill::settle_batches::settle_outcome::lost;
@@ -228,7 +228,7 @@ private:
     {
         if (something_to_do(now)) breaks("waits, and there is something to do");
         std::set<waybill::steady_time> times;
-        for (const entry& e : book_) {
+        for (const entry& e : record_) {
             if (e.at != state::waiting) continue;
             for (const auto t : {e.not_before, e.since + policy_.linger, e.locked_until - policy_.to_settle, e.locked_until}) {
                 if (t > now) times.insert(t);
@@ -272,7 +272,7 @@ private:
 
     waybill::settle_batches::config policy_;
     Machine machine_;
-    std::vector<entry> book_;
+    std::vector<entry> record_;
     bool no_more_ = false;
     std::uint64_t calls_ = 0;
     std::set<std::uint64_t> begun_;

@@ -17,7 +17,7 @@ namespace send_schedules {
 
 /// A copy is equal and returns the same action, `a`. Noise does not change it.
 template <class Machine, class Must>
-void ignores_noise(const Machine& m, const send_audit::audit& book,
+void ignores_noise(const Machine& m, const send_audit::audit& expected,
                    const typename Machine::action& a, waybill::steady_time now, const Must& must)
 {
     using namespace waybill;
@@ -33,7 +33,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
             "a wrong settled");
     ignored(batch_sender::input_closed{}, event_result::stale, "closed though not opened");
     ignored(batch_sender::resumed{777}, event_result::stale, "a key resumed that never was");
-    for (const send_audit::audit::key& k : book.keys) {
+    for (const send_audit::audit::key& k : expected.keys) {
         if (!k.stopped() && !waybill::holds_alternative<batch_sender::report>(a)) {
             ignored(batch_sender::resumed{k.name}, event_result::stale,
                     "a key resumed that is not stopped");
@@ -51,20 +51,20 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
                                               {7, fault_kind::transient}};
     static const std::vector<std::uint64_t> seven(7, 10);
     const auto offered = waybill::get_if<batch_sender::send>(&a);
-    for (std::uint64_t n = 0; n != book.attempts.size() + 2; ++n) {
+    for (std::uint64_t n = 0; n != expected.attempts.size() + 2; ++n) {
         const bool asked_for = offered && offered->attempt == n;
-        const bool open = n < book.attempts.size() && book.attempts[n].open;
+        const bool open = n < expected.attempts.size() && expected.attempts[n].open;
         if (asked_for || open) {
             ignored(batch_sender::partial{n, far}, event_result::invalid, "an entry past the end");
             ignored(batch_sender::too_large{n, {}, {}, seven}, event_result::invalid,
                     "sizes of another number");
             ignored(batch_sender::failed{n, fault_kind::none}, event_result::invalid,
                     "failed, and worked");
-            if (!asked_for && book.attempts[n].away)
+            if (!asked_for && expected.attempts[n].away)
                 ignored(batch_sender::started{n}, event_result::stale, "started twice");
             continue;
         }
-        if (n >= book.attempts.size() && !waybill::holds_alternative<idle>(a)) continue;
+        if (n >= expected.attempts.size() && !waybill::holds_alternative<idle>(a)) continue;
         ignored(batch_sender::started{n}, event_result::stale, "started what is over");
         ignored(batch_sender::accepted{n}, event_result::stale, "accepted what is over");
         ignored(batch_sender::too_large{n}, event_result::stale, "refused what is over");

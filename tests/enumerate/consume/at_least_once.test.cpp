@@ -199,8 +199,8 @@ const char* name(injected_fault m)
 template <class Driver>
 class simulation {
 public:
-    simulation(const extent& x, choices& c, const Driver& driver, std::string* told)
-        : extent_(x), choices_(c), driver_(driver), told_(told), left_(x.faults)
+    simulation(const extent& x, choices& c, const Driver& driver, std::string* trace)
+        : extent_(x), choices_(c), driver_(driver), trace_(trace), left_(x.faults)
     {
         policy_.tries = 2;
         policy_.decide_all_failed_from = waybill::detail::highest_size;
@@ -343,7 +343,7 @@ private:
 
     void tell(const std::string& line)
     {
-        if (told_) *told_ += line + "\n";
+        if (trace_) *trace_ += line + "\n";
     }
 
     void breaks(const char* rule)
@@ -361,7 +361,7 @@ private:
         const std::uint32_t chosen = left_ != 0 ? choices_.pick(may_lie ? of + 1 : of) : 0;
         m = chosen == of ? injected_fault::lies : all.begin()[chosen];
         if (m != injected_fault::none) --left_;
-        if (told_) tell(call + name(m));
+        if (trace_) tell(call + name(m));
         return m;
     }
 
@@ -375,7 +375,7 @@ private:
     {
         if (!alive_) return waybill::cancelled("dead");
         const std::size_t i = e.sequence / 10 - 1;
-        if (told_) tell("handle " + std::to_string(e.sequence) + " as " + std::string(k));
+        if (trace_) tell("handle " + std::to_string(e.sequence) + " as " + std::string(k));
         for (std::size_t m = 0; m != i; ++m) {
             const bool held =
                 policy_.decide_all_failed_from != waybill::detail::highest_size && !good(m);
@@ -533,7 +533,7 @@ private:
     const extent& extent_;
     choices& choices_;
     const Driver& driver_;
-    std::string* told_;
+    std::string* trace_;
     std::uint32_t left_;
     at_least_once_policy policy_;
     std::optional<checkpoint> stored_;
@@ -552,9 +552,9 @@ private:
 };
 
 template <class Driver>
-std::string run(const extent& x, choices& c, const Driver& driver, std::string* told = nullptr)
+std::string run(const extent& x, choices& c, const Driver& driver, std::string* trace = nullptr)
 {
-    simulation<Driver> w(x, c, driver, told);
+    simulation<Driver> w(x, c, driver, trace);
     return w.run();
 }
 
@@ -616,9 +616,9 @@ void is_caught(const char* what, wrong w, const char* rule)
 
     auto again = choices::replay(v.line);
     REQUIRE(again.has_value());
-    std::string told;
-    CHECK(run(for_mutants, *again, driver, &told) == v.rule);
-    CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
+    std::string trace;
+    CHECK(run(for_mutants, *again, driver, &trace) == v.rule);
+    CHECK(trace.find("BROKEN: " + v.rule) != std::string::npos);
     CHECK(again->line() == v.line);
 }
 
@@ -677,11 +677,12 @@ TEST_CASE("at least once: WAYBILL_REPLAY_ONCE selects one schedule")
     for (const extent& x : {triples, liars, policies, outcomes, for_mutants}) {
         auto c = choices::replay(line);
         REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
-        std::string told;
-        const std::string broken = run(x, *c, itself{}, &told);
+        std::string trace;
+        const std::string broken = run(x, *c, itself{}, &trace);
         const bool whole = !c->next() && !c->diverged();
         if (!whole) continue;
-        std::printf("at least once: %u events, %u faults at most\n%s", x.events, x.faults, told.c_str());
+        std::printf("at least once: %u events, %u faults at most\n%s", x.events, x.faults,
+                    trace.c_str());
         CHECK(broken == "");
     }
 }

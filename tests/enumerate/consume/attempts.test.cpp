@@ -100,8 +100,12 @@ TEST_CASE("crash records: a long outage causes no dead letter")
 // too.
 class robbed_owners {
 public:
-    robbed_owners(choices& c, std::uint32_t robberies, std::uint32_t faults, bool told_who_lives)
-        : choices_(c), robberies_(robberies), faults_(faults), told_who_lives_(told_who_lives)
+    robbed_owners(choices& c, std::uint32_t robberies, std::uint32_t faults,
+                  bool live_owners_visible)
+        : choices_(c),
+          robberies_(robberies),
+          faults_(faults),
+          live_owners_visible_(live_owners_visible)
     {
         policy_.deaths = 1 + c.pick(3);
     }
@@ -125,7 +129,7 @@ private:
         const auto stored = *kept_.load(key);
         waybill::testing::faulty store(kept_, [this](store_call call) { return at_call(call); });
         waybill::assignment mine{key, waybill::position_of(stored), me, 100 + me, {}};
-        if (told_who_lives_) mine.expired_incarnation = 0;
+        if (live_owners_visible_) mine.expired_incarnation = 0;
         const std::vector<event> one{{10}};
         const auto handle = [](auto& tx, const event& e) -> fault {
             tx.inner()->record(e.sequence);
@@ -158,18 +162,19 @@ private:
     choices& choices_;
     std::uint32_t robberies_;
     std::uint32_t faults_;
-    bool told_who_lives_;
+    bool live_owners_visible_;
     right_store kept_;
     batch_policy policy_;
     std::uint64_t owners_ = 0;
 };
 
-std::string rob(std::uint32_t robberies, std::uint32_t faults, std::uint64_t at_least, bool told_who_lives = true)
+std::string rob(std::uint32_t robberies, std::uint32_t faults, std::uint64_t at_least,
+                bool live_owners_visible = true)
 {
     choices c;
     std::string first;
     do {
-        const std::string broken = robbed_owners(c, robberies, faults, told_who_lives).run();
+        const std::string broken = robbed_owners(c, robberies, faults, live_owners_visible).run();
         if (first.empty()) first = broken;
     } while (c.next());
     CHECK(!c.diverged());

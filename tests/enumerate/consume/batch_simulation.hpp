@@ -99,12 +99,12 @@ struct process_batch_itself {
 template <class Store, class Driver>
 class simulation {
 public:
-    simulation(const extent& x, choices& c, Driver driver, Store kept, std::string* told)
+    simulation(const extent& x, choices& c, Driver driver, Store kept, std::string* trace)
         : extent_(x),
           choices_(c),
           driver_(std::move(driver)),
           kept_(std::move(kept)),
-          told_(told),
+          trace_(trace),
           left_(x.faults),
           outages_(x.outages),
           may_leave_(x.leave),
@@ -166,7 +166,7 @@ public:
             auto handle = [this](auto& tx, const event& e) { return this->handler(tx, e); };
             auto ask = [this](std::uint64_t) { return this->asked(); };
             const batch_report r = driver_(store_, mine, events, handle, policy_, ask);
-            if (told_ && store_.alive()) tell("-- " + std::string(name(r.outcome)));
+            if (trace_ && store_.alive()) tell("-- " + std::string(name(r.outcome)));
             check_store(before, events.back().sequence);
             if (store_.alive()) check_report(r, before, events);
             if (!broken_.empty()) return broken_;
@@ -205,7 +205,7 @@ private:
 
     void tell(const std::string& line)
     {
-        if (told_) *told_ += line + "\n";
+        if (trace_) *trace_ += line + "\n";
     }
 
     void breaks(const char* rule)
@@ -226,7 +226,7 @@ private:
         if (m == injected_fault::says_applied || m == injected_fault::says_not_applied)
             ever_lied_ = lied_ = true;
         if (m != injected_fault::none && call == store_call::load) read_back_failed_ = true;
-        if (told_)
+        if (trace_)
             tell(std::string(name(call)) +
                  (m == injected_fault::none ? "" : " " + std::string(name(m))));
         return m;
@@ -237,7 +237,7 @@ private:
     event_outcome handler(Tx& tx, const event& e)
     {
         const std::size_t i = e.sequence / 10 - 1;
-        if (told_) tell("handle " + std::to_string(e.sequence));
+        if (trace_) tell("handle " + std::to_string(e.sequence));
         const std::uint32_t death = left_ != 0 ? choices_.pick(3) : 0;
         if (death != 0) --left_;
         if (death == 1) return store_.die();
@@ -403,7 +403,7 @@ private:
     choices& choices_;
     Driver driver_;
     Store kept_;
-    std::string* told_;
+    std::string* trace_;
     std::uint32_t left_;
     std::uint32_t outages_;
     std::uint32_t may_leave_;
@@ -426,9 +426,9 @@ using right_store = waybill::testing::memory_store<std::uint64_t>;
 
 template <class Store, class Driver>
 std::string run(const extent& x, choices& c, const Driver& driver, Store kept,
-                std::string* told = nullptr)
+                std::string* trace = nullptr)
 {
-    simulation<Store, Driver> w(x, c, driver, std::move(kept), told);
+    simulation<Store, Driver> w(x, c, driver, std::move(kept), trace);
     return w.run();
 }
 
@@ -479,10 +479,10 @@ void is_caught(const char* what, const extent& x, const Driver& driver, const ch
 
     auto again = choices::replay(v.line);
     REQUIRE(again.has_value());
-    std::string told;
-    CHECK(run(x, *again, driver, right_store(), &told) == v.rule);
-    if (told.find("BROKEN: ") != std::string::npos)
-        CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
+    std::string trace;
+    CHECK(run(x, *again, driver, right_store(), &trace) == v.rule);
+    if (trace.find("BROKEN: ") != std::string::npos)
+        CHECK(trace.find("BROKEN: " + v.rule) != std::string::npos);
     CHECK(again->line() == v.line);
 }
 
@@ -494,11 +494,12 @@ inline void replay(std::initializer_list<const extent*> extents)
     for (const extent* x : extents) {
         auto c = choices::replay(line);
         REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
-        std::string told;
-        const std::string broken = run(*x, *c, process_batch_itself{}, right_store(), &told);
+        std::string trace;
+        const std::string broken = run(*x, *c, process_batch_itself{}, right_store(), &trace);
         const bool whole = !c->next() && !c->diverged();
         if (!whole) continue;
-        std::printf("faults: %u events, %u faults at most\n%s", x->events, x->faults, told.c_str());
+        std::printf("faults: %u events, %u faults at most\n%s", x->events, x->faults,
+                    trace.c_str());
         CHECK(broken == "");
     }
 }

@@ -60,7 +60,10 @@ dead_letter letter(std::uint64_t n)
 // The faults of the store: at most `faults` calls fail.
 class script {
 public:
-    script(choices& c, std::uint32_t faults, std::string* told) : choices_(&c), left_(faults), told_(told) {}
+    script(choices& c, std::uint32_t faults, std::string* trace)
+        : choices_(&c), left_(faults), trace_(trace)
+    {
+    }
     injected_fault operator()(store_call call)
     {
         injected_fault m = injected_fault::none;
@@ -69,7 +72,7 @@ public:
             m = all[choices_->pick(static_cast<std::uint32_t>(all.size()))];
         }
         if (m != injected_fault::none) --left_;
-        if (told_) *told_ += std::string(name(call)) + " " + std::string(name(m)) + "\n";
+        if (trace_) *trace_ += std::string(name(call)) + " " + std::string(name(m)) + "\n";
         return m;
     }
     /// Returns true if the process ends within a handler.
@@ -83,7 +86,7 @@ public:
 private:
     choices* choices_;
     std::uint32_t left_;
-    std::string* told_;
+    std::string* trace_;
 };
 
 template <class Run>
@@ -96,9 +99,10 @@ std::uint64_t enumerate(const char* what, std::uint64_t at_least, Run run)
     if (const char* only = std::getenv("WAYBILL_REPLAY")) {
         auto again = choices::replay(only);
         REQUIRE_MESSAGE(again.has_value(), "not a line of choices");
-        std::string told;
-        const std::string r = run(*again, &told);
-        if (!again->next() && !again->diverged()) std::printf("letters: %s\n%s%s\n", what, told.c_str(), r.c_str());
+        std::string trace;
+        const std::string r = run(*again, &trace);
+        if (!again->next() && !again->diverged())
+            std::printf("letters: %s\n%s%s\n", what, trace.c_str(), r.c_str());
         return 0;
     }
     do {
@@ -188,7 +192,8 @@ enum class again : std::uint8_t { ok, permanent, transient, skipped, infrastruct
 
 // Repeats it until it is over. Another process may do the same during the fetch or the handler.
 template <class Driver>
-std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver, std::string* told)
+std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver,
+                          std::string* trace)
 {
     memory kept;
     {
@@ -197,7 +202,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
         (void)kept.put(tx, letter(20));
         (void)tx.commit();
     }
-    script how(c, faults, told);
+    script how(c, faults, trace);
     waybill::testing::faulty store(kept, [&](store_call call) { return how(call); });
     bool somebody_else = false;
     bool was_skipped = false;
@@ -205,7 +210,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
     const auto interfere = [&] {
         if (somebody_else || c.pick(2) == 0) return;
         somebody_else = true;
-        if (told) *told += "somebody else handles it\n";
+        if (trace) *trace += "somebody else handles it\n";
         auto fetch = [](const dead_letter& d) -> result<std::optional<event>> { return event{d.at.sequence}; };
         auto handle = [](auto& tx, const event& e) {
             tx.record(e.sequence);
@@ -241,7 +246,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
             }
         };
         const auto r = driver(store, fetch, handle);
-        if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
+        if (trace) *trace += "-- " + std::string(name(r.outcome)) + "\n";
 
         const std::size_t effects = kept.records().size();
         if (effects > 1) return "the event has taken effect twice";
@@ -251,8 +256,8 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
         if (there()) {
             const dead_letter& d = kept.letters().at({key, 10});
             if (d.tries > 3 + failures) return "the letter counts tries that were none";
-            const bool told_of = d.tries != 3;
-            if (told_of &&
+            const bool counted = d.tries != 3;
+            if (counted &&
                 (d.dead_lettered_at != now || (d.reason != "again" && d.reason != "late"))) {
                 return "the letter counts an attempt without its result";
             }
@@ -292,7 +297,9 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
 template <class Driver>
 std::uint64_t reprocessing(const char* what, std::uint32_t faults, const Driver& driver, std::uint64_t at_least = 0)
 {
-    return enumerate(what, at_least, [&](choices& c, std::string* told) { return reprocess_run(c, faults, driver, told); });
+    return enumerate(what, at_least, [&](choices& c, std::string* trace) {
+        return reprocess_run(c, faults, driver, trace);
+    });
 }
 
 TEST_CASE("dead letters: reprocess: up to three faults and a concurrent process: all invariants "
@@ -353,7 +360,7 @@ struct rewind_itself {
 // 40, before or after that, with the same epoch or a later one. A crash record is present.
 template <class Driver>
 std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, const std::optional<position>& to,
-                       std::string* told)
+                       std::string* trace)
 {
     memory kept;
     const std::uint64_t goal = to ? to->sequence : 0;
@@ -374,12 +381,12 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
     }
     const std::uint64_t their_epoch = 5 + c.pick(2);
     bool they_went_on = false;
-    script how(c, faults, told);
+    script how(c, faults, trace);
     waybill::testing::faulty store(kept, [&](store_call call) {
         if (!they_went_on && c.pick(2) != 0) {
             they_went_on = set(position{30, ""}, 40, their_epoch);
-            if (told)
-                *told += they_went_on ? "another owner advances to 40\n"
+            if (trace)
+                *trace += they_went_on ? "another owner advances to 40\n"
                                       : "another owner cannot advance\n";
         }
         return how(call);
@@ -389,7 +396,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
         if (!store.alive()) store.revive();
         const std::uint64_t before = stands_at();
         const auto r = driver(store, mine, to);
-        if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
+        if (trace) *trace += "-- " + std::string(name(r.outcome)) + "\n";
         const std::uint64_t at = stands_at();
         if (they_went_on && at != 40) return "the progress of another owner is reset";
         if (at == goal && *kept.load_crash_record(key)) return "the row of attempts is still there";
@@ -425,8 +432,9 @@ template <class Driver>
 std::uint64_t rewinding(const char* what, std::uint32_t faults, const Driver& driver,
                         const std::optional<position>& to = position{10, ""}, std::uint64_t at_least = 0)
 {
-    return enumerate(what, at_least,
-                     [&](choices& c, std::string* told) { return rewind_run(c, faults, driver, to, told); });
+    return enumerate(what, at_least, [&](choices& c, std::string* trace) {
+        return rewind_run(c, faults, driver, to, trace);
+    });
 }
 
 TEST_CASE("dead letters: rewind: up to three faults, another owner at any step: all invariants "

@@ -4,7 +4,7 @@
 //
 // A partition_lifecycle gets assignments with rising, equal and lower epochs, and every answer,
 // requested or not, of this epoch or an older one. The clock advances, goes back by a day or jumps
-// to its end. After each event, a book checks the next action. The book has the laws of the head
+// to its end. After each event, a model checks the next action. The model has the laws of the head
 // comment and no knowledge of the machine's states. A run ends at an event that changes nothing,
 // since the shorter runs contain the rest. At the end of each run the partition is revoked and all
 // calls succeed: it must come to rest in a few steps.
@@ -42,10 +42,10 @@ constexpr waybill::partition_lifecycle::config options{
     poll, {.base = base, .cap = cap, .spread = waybill::backoff::jitter::none}, save_tries};
 
 // Knows which actions are allowed. It gets the same events as the machine, and stores only facts.
-class book {
+class model {
 public:
     // Each overload returns the result that the machine must return.
-    event_result hears(const waybill::partition_lifecycle::assigned& a, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::assigned& a, steady_time now)
     {
         if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
         if (ours_) {
@@ -57,7 +57,7 @@ public:
         }
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::revoked&, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::revoked&, steady_time now)
     {
         if (dropped_ && following_ != 0 && !gives_on_) {
             gives_on_ = true;
@@ -68,7 +68,7 @@ public:
         ready_ = now;
         return event_result::applied;
     }
-    event_result hears(const partition_lost&, steady_time now)
+    event_result apply(const partition_lost&, steady_time now)
     {
         following_ = 0;
         gives_on_ = false;
@@ -77,13 +77,13 @@ public:
         else drop(now);
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::woken&, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::woken&, steady_time now)
     {
         if (!reads() || failures_ != 0) return event_result::stale;
         ready_ = now;
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::partition_opened& o, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::partition_opened& o, steady_time now)
     {
         if (!of_this(o.epoch) || revoked_ || dropped_ || opened_) return event_result::stale;
         if (o.kind == fault_kind::none) {
@@ -94,7 +94,7 @@ public:
         }
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::processed& p, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::processed& p, steady_time now)
     {
         const bool in_hand = ours_ && revoked_ && !closed_ && !dropped_;  // when it was revoked
         if (!of_this(p.epoch) || (!reads() && !in_hand)) return event_result::stale;
@@ -110,7 +110,7 @@ public:
         }
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::partition_closed& c, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::partition_closed& c, steady_time now)
     {
         if (!of_this(c.epoch) || (!dropped_ && (!revoked_ || closed_))) return event_result::stale;
         closed_ = true;
@@ -124,7 +124,7 @@ public:
         revoked_ = closed_ = never_open;
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::partition_saved& s, steady_time now)
+    event_result apply(const waybill::partition_lifecycle::partition_saved& s, steady_time now)
     {
         if (!of_this(s.epoch) || !saves()) return event_result::stale;
         if (s.kind == fault_kind::ownership_lost) {
@@ -137,7 +137,7 @@ public:
         if (!saved_ && saves_ != save_tries) failed(now);
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_lifecycle::partition_released& r, steady_time)
+    event_result apply(const waybill::partition_lifecycle::partition_released& r, steady_time)
     {
         if (!of_this(r.epoch) || !gives_back()) return event_result::stale;
         rest();
@@ -324,7 +324,7 @@ struct goes_on_not_knowing : right {
     }
 };
 
-struct hears_older_epochs : right {
+struct applies_older_epochs : right {
     using right::on;
     event_result on(waybill::partition_lifecycle::processed p, steady_time now)
     {
@@ -372,12 +372,12 @@ private:
     // Applies one event. Returns false if it changed nothing or was not possible.
     bool happens(choices& c)
     {
-        const std::uint64_t e = book_.epoch();
+        const std::uint64_t e = model_.epoch();
         const std::uint64_t older = e - 1;  // no epoch at all before the first one
         switch (c.pick(kinds)) {
-            case 0: return tell(waybill::partition_lifecycle::assigned{book_.highest() + 2});
-            case 1: return tell(waybill::partition_lifecycle::assigned{book_.highest()});
-            case 2: return tell(waybill::partition_lifecycle::assigned{book_.highest() - 1});
+            case 0: return tell(waybill::partition_lifecycle::assigned{model_.highest() + 2});
+            case 1: return tell(waybill::partition_lifecycle::assigned{model_.highest()});
+            case 2: return tell(waybill::partition_lifecycle::assigned{model_.highest() - 1});
             case 3: return tell(waybill::partition_lifecycle::partition_opened{7, e});
             case 4:
                 return tell(waybill::partition_lifecycle::partition_opened{
@@ -426,7 +426,7 @@ private:
     bool tell(const Event& e)
     {
         const partition_lifecycle before = machine_.inner;
-        const event_result must = book_.hears(e, now_);
+        const event_result must = model_.apply(e, now_);
         const event_result said = machine_.on(e, now_);
         if (said != must) {
             broken_ = must == event_result::stale ? "an event for another assignment is applied"
@@ -443,14 +443,14 @@ private:
 
     bool later()
     {
-        if (now_ >= book_.ready() || !book_.ours()) return false;
-        now_ = book_.ready();
+        if (now_ >= model_.ready() || !model_.ours()) return false;
+        now_ = model_.ready();
         return true;
     }
     // Once back by a day, then once to the end of time.
     bool jumps()
     {
-        if (jumps_ == 2 || !book_.ours()) return false;
+        if (jumps_ == 2 || !model_.ours()) return false;
         now_ = jumps_++ == 0 ? now_ - duration::seconds(86'400) : steady_time::highest();
         return true;
     }
@@ -460,7 +460,7 @@ private:
         if (!broken_.empty()) return;
         const auto next = machine_.next(now_);
         if (next != machine_.next(now_)) broken_ = "next changes the machine";
-        if (broken_.empty()) broken_ = book_.allows(next, now_);
+        if (broken_.empty()) broken_ = model_.allows(next, now_);
     }
 
     void ends()
@@ -468,7 +468,7 @@ private:
         (void)tell(waybill::partition_lifecycle::revoked{});
         // At most two closes, two saves with a wait before each, and one of each other action.
         int steps = 0;
-        for (; broken_.empty() && book_.ours() && steps != 9; ++steps) {
+        for (; broken_.empty() && model_.ours() && steps != 9; ++steps) {
             waybill::match(
                 machine_.next(now_),
                 [&](const partition_lifecycle::open&) { broken_ = "opens in the end"; },
@@ -485,11 +485,11 @@ private:
                 [&](const waybill::wait_until& w) { now_ = w.time; }, [](const waybill::idle&) {});
             asks();
         }
-        if (broken_.empty() && book_.ours()) broken_ = "does not end";
+        if (broken_.empty() && model_.ours()) broken_ = "does not end";
     }
 
     Machine machine_;
-    book book_;
+    model model_;
     steady_time now_ = steady_time::at(duration::seconds(1'000'000));
     int jumps_ = 0;
     std::string broken_;
@@ -559,7 +559,7 @@ TEST_CASE("lifecycle: mutants are caught")
     caught<never_pauses>("never pauses", "before the pause is over");
     caught<goes_on_not_knowing>("continues without a known position",
                                 "processed while it is not open");
-    caught<hears_older_epochs>("applies events of older epochs",
+    caught<applies_older_epochs>("applies events of older epochs",
                                "an event for another assignment is applied");
     caught<tries_to_save_for_ever>("tries to save for ever", "waits for too long", 7);
 }

@@ -245,17 +245,17 @@ private:
                     } else {
                         o.kind = stored.error().kind;
                     }
-                    told(o);
+                    report(o);
                 },
                 [&](waybill::partition_lifecycle::process a) {
-                    told(waybill::partition_lifecycle::processed{a.partition, a.epoch,
+                    report(waybill::partition_lifecycle::processed{a.partition, a.epoch,
                                                                  one_batch(a)});
                 },
                 [&](waybill::partition_lifecycle::close a) {
-                    told(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch});
+                    report(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch});
                 },
                 [&](waybill::partition_lifecycle::save a) {
-                    told(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch});
+                    report(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch});
                 },
                 [&](waybill::wait_until a) {
                     wakes = (a.time - steady_time::at(duration::nanoseconds(begins))).count() *
@@ -268,7 +268,7 @@ private:
 
         /// The answer arrives now, late or twice.
         template <class Answer>
-        void told(const Answer& a)
+        void report(const Answer& a)
         {
             if (w.pick(8) == 0) w.maybe_pause();
             if (!store.alive()) return;

@@ -247,7 +247,7 @@ private:
     {
         std::vector<held> got;
         steady_time next = steady_time::highest();
-        const bool heard = call([&] {
+        const bool answered = call([&] {
             for (std::size_t i = 0; i != all_.pointers.size() && got.size() < t.max_pairs; ++i) {
                 auto& p = all_.pointers[i];
                 if (all_.is_due(p)) got.push_back({true, i, all_.take(p), 0});
@@ -259,7 +259,7 @@ private:
             }
         });
         if (dies_) return;
-        if (!heard) {
+        if (!answered) {
             in().on(waybill::receive_planner::pairs_taken{0, next, fault_kind::infrastructure},
                     now());
             return;
@@ -276,7 +276,7 @@ private:
             }
         }
         std::vector<held> got;
-        const bool heard = call([&] {
+        const bool answered = call([&] {
             for (std::size_t i = 0; i != all_.messages.size() && got.size() < r.max_messages; ++i) {
                 auto& m = all_.messages[i];
                 if (m.at == broker::state::active && all_.is_free(m))
@@ -284,7 +284,7 @@ private:
             }
         });
         if (dies_) return;
-        if (!heard) {
+        if (!answered) {
             in().on(waybill::receive_planner::messages_received{0, fault_kind::infrastructure},
                     now());
             return;
@@ -298,7 +298,7 @@ private:
     {
         held& h = has().at(work);
         receive_planner::settle_result said = receive_planner::settle_result::failed;
-        const bool heard = call([&] {
+        const bool answered = call([&] {
             auto& m = all_.messages[all_.pointers[h.at].original];
             if (m.at != broker::state::deferred)
                 said = receive_planner::settle_result::not_found;
@@ -308,7 +308,7 @@ private:
             }
         });
         if (dies_) return;
-        if (!heard) said = receive_planner::settle_result::failed;
+        if (!answered) said = receive_planner::settle_result::failed;
         if (said == receive_planner::settle_result::failed && flaw_ == flaw::failed_fetch_is_gone)
             said = receive_planner::settle_result::not_found;
         in().on(waybill::receive_planner::original_fetched{work, said}, now());
@@ -356,14 +356,14 @@ private:
         const auto move = [&] {
             if (pair) return true;
             bool moved = false;
-            const bool heard = call([&] {
+            const bool answered = call([&] {
                 auto& m = all_.messages[at];
                 if (m.lock != lock || all_.is_free(m)) return;
                 m.at = broker::state::deferred;
                 m.locked_until = -1;
                 moved = true;
             });
-            return heard && moved;
+            return answered && moved;
         };
         if (flaw_ == flaw::defer_first) return move() && schedule();
         if (!schedule()) return false;
@@ -375,8 +375,8 @@ private:
                                            receive_planner::settle_as how)
     {
         receive_planner::settle_result said = receive_planner::settle_result::failed;
-        const bool heard = call([&] { said = all_.settle(m, lock, how); });
-        if (!heard) said = receive_planner::settle_result::failed;
+        const bool answered = call([&] { said = all_.settle(m, lock, how); });
+        if (!answered) said = receive_planner::settle_result::failed;
         return said;
     }
 

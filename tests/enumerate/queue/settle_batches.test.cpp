@@ -33,9 +33,10 @@ using waybill::testing::choices;
 struct partial_is_done : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& received,
+                             steady_time now)
     {
-        waybill::settle_batches::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = received;
         s.failed.clear();
         return settle_batches::on(s, now);
     }
@@ -44,9 +45,10 @@ struct partial_is_done : settle_batches {
 struct partial_is_failed : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& received,
+                             steady_time now)
     {
-        waybill::settle_batches::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = received;
         if (s.kind == fault_kind::none && !s.failed.empty()) s.kind = s.failed[0].kind;
         return settle_batches::on(s, now);
     }
@@ -55,9 +57,10 @@ struct partial_is_failed : settle_batches {
 struct lost_is_tried_again : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& received,
+                             steady_time now)
     {
-        waybill::settle_batches::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = received;
         if (s.kind == fault_kind::ownership_lost) s.kind = fault_kind::transient;
         for (auto& f : s.failed) {
             if (f.kind == fault_kind::ownership_lost) f.kind = fault_kind::transient;
@@ -69,9 +72,9 @@ struct lost_is_tried_again : settle_batches {
 struct past_the_lock : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::settle_batches::decided& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::decided& received, steady_time now)
     {
-        waybill::settle_batches::decided d = told;
+        waybill::settle_batches::decided d = received;
         d.lock_left = d.lock_left + duration::seconds(2);
         return settle_batches::on(d, now);
     }
@@ -130,9 +133,10 @@ struct first_decided_first : settle_batches {
 struct repeats_count : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& received,
+                             steady_time now)
     {
-        waybill::settle_batches::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = received;
         const waybill::event_result h = settle_batches::on(s, now);
         if (h != waybill::event_result::stale) return h;
         ++s.call;

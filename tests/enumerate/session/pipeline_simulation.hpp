@@ -146,8 +146,8 @@ struct holder {
 
 class simulation {
 public:
-    simulation(const extent& x, choices& c, wrong w, std::string* told)
-        : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults), sessions_(x.sessions)
+    simulation(const extent& x, choices& c, wrong w, std::string* trace)
+        : extent_(x), choices_(c), wrong_(w), trace_(trace), left_(x.faults), sessions_(x.sessions)
     {
         policy_.mode = x.mode;
         policy_.retry = {
@@ -200,7 +200,7 @@ private:
 
     void tell(const std::string& line)
     {
-        if (told_) *told_ += line + "\n";
+        if (trace_) *trace_ += line + "\n";
     }
     void breaks(const char* rule)
     {
@@ -281,7 +281,7 @@ private:
         const injected_fault m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
         if (m == injected_fault::none) return m;
         --left_;
-        if (told_) {
+        if (trace_) {
             static constexpr const char* names[] = {
                 "none",      "dies before", "dies after", "fails",           "is applied and fails",
                 "lock lost", "overtaken",   "rots",       "refused for ever"};
@@ -301,7 +301,7 @@ private:
         if (!h.alive) return waybill::infrastructure("the process has died");
         static constexpr const char* names[] = {"load",     "execute", "save", "park",
                                                 "complete", "clear",   "wait"};
-        if (told_) {
+        if (trace_) {
             const std::string step = h.hand ? std::to_string(h.hand->step) : "?";
             tell("s" + std::to_string(&s - sessions_.data()) + " " +
                  names[static_cast<std::size_t>(at)] + " " + step);
@@ -428,7 +428,7 @@ private:
         return io(s, h, call::park, [&] {
             h.letter_written = true;
             h.hand->parked = letter{h.numbered(), a.reason, cause, a.tries};
-            if (told_) tell("   letter: " + std::string(name(a.reason)));
+            if (trace_) tell("   letter: " + std::string(name(a.reason)));
             return true;
         });
     }
@@ -609,7 +609,7 @@ private:
                         now_ = a.until;  // only such a broker delays the redelivery
                 },
                 [&](waybill::wait_until a) { return wait(s, h, a, pipe.progress()); });
-            if (told_) tell("-> " + std::string(name(end)));
+            if (trace_) tell("-> " + std::string(name(end)));
             if (!m->complete) ++m->unended;
             if (h.alive) check_end(end, *m);
         }
@@ -724,7 +724,7 @@ private:
     const extent& extent_;
     choices& choices_;
     wrong wrong_;
-    std::string* told_;
+    std::string* trace_;
     std::uint32_t left_;
     std::vector<session> sessions_;
     waybill::pipeline_policy policy_;
@@ -735,9 +735,9 @@ private:
     std::string broken_;
 };
 
-inline std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
+inline std::string run(const extent& x, choices& c, wrong w, std::string* trace = nullptr)
 {
-    simulation it(x, c, w, told);
+    simulation it(x, c, w, trace);
     return it.run();
 }
 
@@ -781,8 +781,8 @@ inline void is_caught(const char* what, const extent& x, wrong w, const char* ru
 
     auto again = choices::replay(v.line);
     REQUIRE(again.has_value());
-    std::string told;
-    CHECK(run(x, *again, w, &told) == v.rule);
+    std::string trace;
+    CHECK(run(x, *again, w, &trace) == v.rule);
     CHECK(again->line() == v.line);
 }
 
@@ -794,11 +794,12 @@ inline void replay(std::initializer_list<const extent*> extents, wrong w = wrong
     for (const extent* x : extents) {
         auto c = choices::replay(line);
         REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
-        std::string told;
-        const std::string broken = run(*x, *c, w, &told);
+        std::string trace;
+        const std::string broken = run(*x, *c, w, &trace);
         const bool whole = !c->next() && !c->diverged();
         if (!whole) continue;
-        std::printf("pipeline: %u steps, %u faults at most\n%s", x->steps, x->faults, told.c_str());
+        std::printf("pipeline: %u steps, %u faults at most\n%s", x->steps, x->faults,
+                    trace.c_str());
         CHECK(broken == "");
     }
 }

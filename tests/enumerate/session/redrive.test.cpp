@@ -52,9 +52,9 @@ const extent for_mutants{.steps = 3, .faults = 1, .chunk = 2, .fates = plain_fat
 
 using tests_support::verdict;
 
-std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
+std::string run(const extent& x, choices& c, wrong w, std::string* trace = nullptr)
 {
-    return simulation(x, c, w, told).run();
+    return simulation(x, c, w, trace).run();
 }
 
 verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
@@ -147,11 +147,11 @@ TEST_CASE("redrive: WAYBILL_REPLAY selects one schedule")
                             &unknown_totals}) {
         auto c = choices::replay(line);
         REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
-        std::string told;
-        const std::string broken = run(*x, *c, wrong::nothing, &told);
+        std::string trace;
+        const std::string broken = run(*x, *c, wrong::nothing, &trace);
         const bool whole = !c->next() && !c->diverged();
         if (!whole) continue;
-        std::printf("redrive: %u steps, %u faults at most\n%s", x->steps, x->faults, told.c_str());
+        std::printf("redrive: %u steps, %u faults at most\n%s", x->steps, x->faults, trace.c_str());
         CHECK(broken == "");
     }
 }

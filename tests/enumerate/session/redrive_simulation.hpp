@@ -114,8 +114,8 @@ struct message {
 
 class simulation {
 public:
-    simulation(const extent& x, choices& c, wrong w, std::string* told)
-        : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults)
+    simulation(const extent& x, choices& c, wrong w, std::string* trace)
+        : extent_(x), choices_(c), wrong_(w), trace_(trace), left_(x.faults)
     {
         jobs_.resize(x.jobs);
         for (std::uint32_t j = 0; j != x.jobs; ++j) {
@@ -150,7 +150,7 @@ private:
 
     void tell(const std::string& what)
     {
-        if (told_ != nullptr) *told_ += what + "\n";
+        if (trace_ != nullptr) *trace_ += what + "\n";
     }
     void broken(const std::string& what)
     {
@@ -645,7 +645,7 @@ private:
     extent extent_;
     choices& choices_;
     wrong wrong_;
-    std::string* told_;
+    std::string* trace_;
     std::uint32_t left_;
     bool settled_ = false;
     std::string broken_;

@@ -282,17 +282,17 @@ TEST_CASE("bin_packer: two batches open together or taken in succession do not f
 TEST_CASE("bin_packer: fewer than twice the needed batches, all but one more than half full")
 {
     CHECK(rc::check([] {
-        const std::uint64_t room = 1 + up_to(60);
-        const batch_limits l{.bytes = room + 7, .envelope = 7};
+        const std::uint64_t capacity = 1 + up_to(60);
+        const batch_limits l{.bytes = capacity + 7, .envelope = 7};
         const std::uint64_t bins = 1 + up_to(6);
         const auto out = drive(any_sizes(), l, bins);
         std::uint64_t sum = 0;
         std::size_t half_empty = 0;
         for (const life& a : out) {
             sum += a.b.bytes - l.envelope;
-            if (2 * (a.b.bytes - l.envelope) <= room) ++half_empty;
+            if (2 * (a.b.bytes - l.envelope) <= capacity) ++half_empty;
         }
-        if (out.size() > 1) RC_ASSERT(out.size() < 2 * ((sum + room - 1) / room));
+        if (out.size() > 1) RC_ASSERT(out.size() < 2 * ((sum + capacity - 1) / capacity));
         if (bins > 1) RC_ASSERT(half_empty <= 1u);
     }));
 }
@@ -300,16 +300,16 @@ TEST_CASE("bin_packer: fewer than twice the needed batches, all but one more tha
 TEST_CASE("bin_packer: with an item limit, fewer than four times the needed batches")
 {
     CHECK(rc::check([] {
-        const std::uint64_t room = 1 + up_to(60);
+        const std::uint64_t capacity = 1 + up_to(60);
         const std::uint64_t count = 1 + up_to(6);
-        const auto out = drive(any_sizes(), {.bytes = room, .items = count}, 1 + up_to(6));
+        const auto out = drive(any_sizes(), {.bytes = capacity, .items = count}, 1 + up_to(6));
         std::uint64_t sum = 0;
         std::uint64_t items = 0;
         for (const life& a : out) {
             sum += a.b.bytes;
             items += a.b.items.size();
         }
-        const std::uint64_t by_bytes = (sum + room - 1) / room;
+        const std::uint64_t by_bytes = (sum + capacity - 1) / capacity;
         const std::uint64_t by_count = (items + count - 1) / count;
         const std::uint64_t needed = by_bytes < by_count ? by_count : by_bytes;
         if (out.size() > 1) RC_ASSERT(out.size() < 4 * needed);

@@ -59,12 +59,12 @@ detail::batch_sizes any_batch(dice& roll, bool wild)
     if (wild) return {roll.size(), roll.size(), roll.size(), roll.size(), roll.size()};
     const std::uint64_t items = roll.usual(500);
     const std::uint64_t guessed = roll(3) == 0 ? roll(items + 1) : items;
-    const std::uint64_t told = roll(2) == 0 ? items - guessed : 0;
-    return {roll.usual(guessed * 600 + 1), guessed, (items - guessed) * roll.usual(400), told,
+    const std::uint64_t shared = roll(2) == 0 ? items - guessed : 0;
+    return {roll.usual(guessed * 600 + 1), guessed, (items - guessed) * roll.usual(400), shared,
             items};
 }
 
-void tell(detail::calibrator& c, dice& roll, bool wild)
+void report_any(detail::calibrator& c, dice& roll, bool wild)
 {
     const detail::batch_sizes b = any_batch(roll, wild);
     const std::uint64_t far = wild ? roll.size() : c.predict(b) / 2 + roll.usual(c.predict(b) / 4 * 3 + 9);
@@ -139,9 +139,9 @@ TEST_CASE("calibration: stays valid, is restored from its state, and is determin
             dice twice(seed);
             detail::calibrator d = any_start(twice, wild);
             for (int i = 0; i != 60; ++i) {
-                tell(c, roll, wild);
+                report_any(c, roll, wild);
                 check_sound(c);
-                tell(d, twice, wild);
+                report_any(d, twice, wild);
             }
             RC_ASSERT(c == d);
             RC_ASSERT(c.state() == d.state());
@@ -168,7 +168,7 @@ TEST_CASE("calibration: any state is corrected to valid values, and stays valid"
         detail::calibrator c(s);
         for (int i = 0; i != 20; ++i) {
             check_sound(c);
-            tell(c, roll, i % 2 == 0);
+            report_any(c, roll, i % 2 == 0);
         }
     }));
 }
@@ -180,7 +180,7 @@ TEST_CASE("calibration: a batch that fits is within the budget, including its ma
         const bool wild = roll(2) == 0;
         detail::calibrator c = any_start(roll, wild);
         for (int i = 0; i != 40; ++i) {
-            tell(c, roll, wild);
+            report_any(c, roll, wild);
             const detail::batch_sizes b = any_batch(roll, wild);
             if (!c.fits(b)) continue;
             RC_ASSERT(c.predict(b) <= c.budget());
@@ -199,7 +199,7 @@ TEST_CASE("calibration: the margin grows with the batch")
         dice roll(seed);
         detail::calibrator c = any_start(roll, false);
         for (int i = 0; i != 40; ++i) {
-            tell(c, roll, false);
+            report_any(c, roll, false);
             const std::uint64_t items = roll.usual(200);
             const std::uint64_t body = roll.usual(500);
             const auto of = [&](std::uint64_t n) {

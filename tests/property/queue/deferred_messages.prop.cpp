@@ -188,7 +188,7 @@ TEST_CASE("deferred_messages: results equal those of a model that reads all entr
         deferral_options o{.hold = duration::seconds(1 + roll.below(12)),
                            .session_order = !roll.one_in(4)};
         if (roll.one_in(3)) o.max_messages = 1 + roll(8);
-        deferred_messages book(o);
+        deferred_messages tested(o);
         naive model(o);
         std::vector<deferred_messages::taken> out;
         const std::uint64_t numbers = 1 + roll(12);
@@ -199,22 +199,22 @@ TEST_CASE("deferred_messages: results equal those of a model that reads all entr
                     if (out.empty()) break;
                     const deferred_messages::taken& h = out[roll(out.size())];
                     const std::uint64_t s = h.entry.sequence;
-                    REQUIRE(book.settled(s, h.ticket) == model.settled(s, h.ticket));
+                    REQUIRE(tested.settled(s, h.ticket) == model.settled(s, h.ticket));
                     break;
                 }
                 case 0:
                 case 1:
                 case 2: {
                     const deferred d = any_entry(roll, numbers);
-                    REQUIRE(book.defer(d) == model.defer(d));
+                    REQUIRE(tested.defer(d) == model.defer(d));
                     break;
                 }
-                case 3: REQUIRE(book.settled(n) == model.settled(n)); break;
+                case 3: REQUIRE(tested.settled(n) == model.settled(n)); break;
                 case 4: {
                     if (out.empty()) break;
                     const deferred_messages::taken& h = out[roll(out.size())];
                     const std::uint64_t s = h.entry.sequence;
-                    REQUIRE(book.give_back(s, h.ticket) == model.give_back(s, h.ticket));
+                    REQUIRE(tested.give_back(s, h.ticket) == model.give_back(s, h.ticket));
                     break;
                 }
                 case 5: {
@@ -222,7 +222,7 @@ TEST_CASE("deferred_messages: results equal those of a model that reads all entr
                     const deferred_messages::taken& h = out[roll(out.size())];
                     const steady_time at = any_steady(roll);
                     const std::uint64_t s = h.entry.sequence;
-                    REQUIRE(book.hold_on(s, h.ticket, at) == model.hold_on(s, h.ticket, at));
+                    REQUIRE(tested.hold_on(s, h.ticket, at) == model.hold_on(s, h.ticket, at));
                     break;
                 }
                 default: {
@@ -234,15 +234,15 @@ TEST_CASE("deferred_messages: results equal those of a model that reads all entr
                     if (group) some = by_partition(some);
                     const auto how = group ? deferral_options::hand_out_order::group_by_partition
                                            : deferral_options::hand_out_order::by_due;
-                    REQUIRE(book.take(now, at, most, how) == some);
+                    REQUIRE(tested.take(now, at, most, how) == some);
                     out.insert(out.end(), some.begin(), some.end());
                     break;
                 }
             }
-            model.check(book);
+            model.check(tested);
             if (roll.one_in(9)) {
-                const deferred_messages copy = book;  // equal to the original
-                book = copy;
+                const deferred_messages copy = tested;  // equal to the original
+                tested = copy;
             }
         }
     }
@@ -252,18 +252,18 @@ TEST_CASE("deferred_messages: loaded equals saved; changed bytes are refused, or
 {
     dice roll(20'260'101);
     for (int episode = 0; episode != episodes; ++episode) {
-        deferred_messages book;
-        for (std::uint64_t n = roll(12); n != 0; --n) book.defer(any_entry(roll, 1'000));
-        std::string bytes = save(book);
+        deferred_messages tested;
+        for (std::uint64_t n = roll(12); n != 0; --n) tested.defer(any_entry(roll, 1'000));
+        std::string bytes = save(tested);
         const auto again = load<deferred_messages>(bytes, {});
         REQUIRE(again.has_value());
-        REQUIRE(*again == book);
-        const std::vector<deferred_messages::taken> some = book.take(any_wall(roll), {}, roll(5));
-        REQUIRE((*again == book) == some.empty());
+        REQUIRE(*again == tested);
+        const std::vector<deferred_messages::taken> some = tested.take(any_wall(roll), {}, roll(5));
+        REQUIRE((*again == tested) == some.empty());
         for (const deferred_messages::taken& h : some) {
-            REQUIRE(book.give_back(h.entry.sequence, h.ticket) == event_result::applied);
+            REQUIRE(tested.give_back(h.entry.sequence, h.ticket) == event_result::applied);
         }
-        REQUIRE(*again == book);
+        REQUIRE(*again == tested);
         for (int changes = 0; changes != 20; ++changes) {
             std::string other = bytes.substr(0, bytes.size() - 4);
             const std::size_t at = 4 + roll(other.size() - 3);

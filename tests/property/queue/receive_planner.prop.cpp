@@ -36,7 +36,7 @@ fault_kind any_class()
                              fault_kind::cancelled, fault_kind::ownership_lost);
 }
 
-void told_anything()
+void stays_within_bounds()
 {
     waybill::receive_planner::config o;
     o.max_in_flight = *rc::gen::inRange<std::uint64_t>(1, 6);
@@ -132,7 +132,7 @@ void told_anything()
 
 TEST_CASE("receive_planner: stays within its bounds after any events")
 {
-    CHECK(rc::check("true or false events, in time or late", told_anything));
+    CHECK(rc::check("true or false events, in time or late", stays_within_bounds));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void agree(const small_breaker& v, const tests_support::naive_breaker& naive, st
 }
 
 // A third circuit_breaker, `often`, also gets intermediate times and must have the same state.
-void as_the_model_does()
+void equals_the_model()
 {
     const auto o = any_options();
     const bool never = o.minimum_throughput == o.never && o.consecutive_failures == o.never;
@@ -108,13 +108,13 @@ void as_the_model_does()
             const double draw = *rc::gen::element(0.0, 0.3, 0.9, 1.0);
             RC_ASSERT(v.has(p.ours, at) == naive.has(p.theirs, at));
             const small_breaker before = v;
-            const auto heard = v.record(p.ours, how, at, draw);
-            RC_ASSERT(heard == naive.record(p.theirs, how, at, draw));
-            RC_ASSERT(heard == often.record(p.ours, how, at, draw));
-            if (heard == waybill::event_result::stale) {
-                small_breaker only_told = before;
-                (void)only_told.record({}, how, at, draw);
-                RC_ASSERT(only_told == v);
+            const auto result = v.record(p.ours, how, at, draw);
+            RC_ASSERT(result == naive.record(p.theirs, how, at, draw));
+            RC_ASSERT(result == often.record(p.ours, how, at, draw));
+            if (result == waybill::event_result::stale) {
+                small_breaker reference = before;
+                (void)reference.record({}, how, at, draw);
+                RC_ASSERT(reference == v);
             }
         } else if (what == 3) {
             v.force_closed(at), often.force_closed(at), naive.force_closed(at);
@@ -131,7 +131,7 @@ void as_the_model_does()
 
 TEST_CASE("circuit breaker: results and states equal those of a model that stores all events")
 {
-    CHECK(rc::check("any calls, results and clocks", as_the_model_does));
+    CHECK(rc::check("any calls, results and clocks", equals_the_model));
 }
 
 }  // namespace

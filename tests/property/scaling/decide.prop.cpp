@@ -92,7 +92,7 @@ naive_policy any_policy(dice& roll)
     return p;
 }
 
-std::vector<sc::rate_limit> told(const std::vector<naive_limit>& all)
+std::vector<sc::rate_limit> converted(const std::vector<naive_limit>& all)
 {
     std::vector<sc::rate_limit> limits;
     for (const naive_limit& r : all) {
@@ -101,7 +101,7 @@ std::vector<sc::rate_limit> told(const std::vector<naive_limit>& all)
     return limits;
 }
 
-policy told(const naive_policy& n)
+policy converted(const naive_policy& n)
 {
     const sc::measured load = n.averaged ? sc::averaged(sc::mean("load")) : sc::mean("load");
     policy p{.up = load > (n.per_instance ? sc::per_instance(n.more) : sc::threshold(n.more)),
@@ -110,7 +110,7 @@ policy told(const naive_policy& n)
     if (n.each) p.targets = {{.of = sc::mean("work"), .each = *n.each, .tolerance = {0.25, 0.25}}};
     p.step = {{n.step_up, 0}, {n.step_down, 0}};
     p.stabilise = {seconds(n.stabilise_up), seconds(n.stabilise_down)};
-    p.rate = {told(n.rate_up), told(n.rate_down)};
+    p.rate = {converted(n.rate_up), converted(n.rate_down)};
     p.cooldown = {seconds(n.cooldown_up), seconds(n.cooldown_down), n.shared};
     p.allow = {n.may_up, n.may_down};
     p.patience = seconds(n.patience);
@@ -140,7 +140,7 @@ naive_metrics any_metrics(dice& roll, std::uint64_t n, const naive_policy& p, bo
     return m;
 }
 
-readings told(const naive_metrics& m)
+readings converted(const naive_metrics& m)
 {
     readings r;
     if (m.load) r.push_back(level("load", *m.load));
@@ -167,8 +167,8 @@ bool is_sound(const decision& d, const naive_policy& p)
     const bool outside = d.from < p.lowest || d.from > p.highest;
     const bool within = d.to >= p.lowest && d.to <= p.highest;
     const bool turned = d.desired >= d.from ? d.to < d.from : d.to > d.from;
-    const bool told = d.command ? d.command->to == d.to && d.to != d.from : d.to == d.from;
-    return (within || outside) && (outside || !turned) && told &&
+    const bool converted = d.command ? d.command->to == d.to && d.to != d.from : d.to == d.from;
+    return (within || outside) && (outside || !turned) && converted &&
            (d.command.has_value() == (d.verdict == verdict::up || d.verdict == verdict::down));
 }
 
@@ -176,7 +176,7 @@ void episode(std::uint64_t seed, tally& all)
 {
     dice roll(seed);
     const naive_policy rules = any_policy(roll);
-    const policy p = told(rules);
+    const policy p = converted(rules);
     naive_scaler naive(rules);
     state s;
     std::uint64_t n = rules.lowest + roll(rules.highest - rules.lowest + 1);
@@ -191,7 +191,7 @@ void episode(std::uint64_t seed, tally& all)
         if (roll.one_in(60)) n = 1 + roll(30);  // another process changes the number of instances
         if (roll.one_in(12)) awake = !awake;
         const naive_metrics m = any_metrics(roll, n, rules, awake);
-        const readings now = told(m);
+        const readings now = converted(m);
         const state before = s;
         const decision d = sc::decide(p, now, s, n, at(t));
         if (!(s == before) || !(sc::decide(p, now, before, n, at(t)) == d)) fail("not pure", d);

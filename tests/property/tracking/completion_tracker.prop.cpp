@@ -144,8 +144,9 @@ void agree(const completion_tracker& t, const model& m)
     RC_ASSERT(t.in_flight() == m.in_flight());
     RC_ASSERT(t.pending() == m.events.size());
     RC_ASSERT(t.assigned() == m.assigned);
-    const bool room = m.in_flight() < m.options.max_in_flight && m.events.size() < m.options.span;
-    RC_ASSERT(t.can_accept() == (m.assigned && room));
+    const bool has_room =
+        m.in_flight() < m.options.max_in_flight && m.events.size() < m.options.span;
+    RC_ASSERT(t.can_accept() == (m.assigned && has_room));
     std::optional<std::uint64_t> newest = m.mark;
     for (const auto& e : m.events) {
         if (!e.second) newest = e.first;

@@ -96,10 +96,10 @@ bool same(const bin<measured>& b, const naive_bin& n)
 }
 
 template <class Bins>
-bool same(const Bins& told, const std::vector<naive_bin>& all)
+bool same(const Bins& actual, const std::vector<naive_bin>& all)
 {
     std::size_t n = 0;
-    for (const auto& b : told) {
+    for (const auto& b : actual) {
         if (n == all.size() || !same(b, all[n])) return false;
         ++n;
     }
@@ -133,7 +133,7 @@ bool round(std::uint64_t seed)
     if (huge && roll.one_in(2)) origin = static_cast<std::int64_t>(roll.bits());
     const std::uint64_t max_bins = roll.one_in(3) ? 1 + roll(6) : 1'000;
 
-    bins<measured> told(bin_options<>{
+    bins<measured> actual(bin_options<>{
         .width = duration::nanoseconds(width), .origin = at(origin), .max_bins = max_bins});
     naive_bins model{width, origin, max_bins};
     bin_losses lost;
@@ -148,23 +148,23 @@ bool round(std::uint64_t seed)
                                                   : roll.below(40) - 20;
         const weighted_sample<std::int64_t> s{at(t), value, static_cast<std::uint32_t>(roll(12))};
         const binned expected = model.add(s);
-        if (told.add(s) != expected) return false;
+        if (actual.add(s) != expected) return false;
         if (expected == binned::no_room) ++lost.no_room;
         if (expected == binned::no_weight) ++lost.no_weight;
-        const bin<measured> around = told.at(s.at);
+        const bin<measured> around = actual.at(s.at);
         const naive_bin b = model.around(t);
         if (around.from != at(clamped(b.from))) return false;
         if (around.until != at(clamped(b.until))) return false;
         if (roll.one_in(30)) {
             const std::int64_t limit = clamped(wide{middle} + roll.below(201) - 100);
-            told.forget_before(at(limit));
+            actual.forget_before(at(limit));
             while (!model.all.empty() && clamped(model.all[0].until) <= limit) {
                 model.all.erase(model.all.begin());
             }
         }
     }
-    return same(told, model.all) && same(told.with_gaps(), with_gaps(model)) &&
-           told.size() == model.all.size() && told.losses() == lost;
+    return same(actual, model.all) && same(actual.with_gaps(), with_gaps(model)) &&
+           actual.size() == model.all.size() && actual.losses() == lost;
 }
 
 TEST_CASE("bins: results and losses equal those of a list of samples for each bin")

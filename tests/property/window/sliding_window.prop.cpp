@@ -125,7 +125,7 @@ struct tally {
     std::uint64_t points = 0;
     std::uint64_t said[7] = {};
     std::uint64_t pushed_out = 0;
-    std::uint64_t told = 0;   // samples that were inserted together with a time
+    std::uint64_t given = 0;   // samples that were inserted together with a time
     std::uint64_t early = 0;  // queries while there are samples of the future
     std::uint64_t cut = 0;    // queries that are not complete
 };
@@ -155,7 +155,7 @@ public:
         for (int i = 0; i != steps; ++i) {
             ++tally_.steps;
             const bool clock = roll_.one_in(3);
-            if (std::string why = clock ? tell_time() : sample(); !why.empty()) {
+            if (std::string why = clock ? advance_clock() : sample(); !why.empty()) {
                 return why + " at step " + std::to_string(i);
             }
             if (!(a_.losses() == naive_.losses())) return "losses";
@@ -179,22 +179,22 @@ public:
 private:
     void move(std::int64_t by) { now_ = clamped(wide{now_} + by); }
 
-    std::string tell_time()
+    std::string advance_clock()
     {
-        std::int64_t told = now_;
+        std::int64_t given = now_;
         switch (roll_(16)) {
-            case 0: told = clamped(wide{now_} - roll_.below(100)); break;  // the clock goes back
-            case 1: told = roll_.one_in(2) ? INT64_MIN : clamped(wide{now_} - INT64_MAX); break;
-            case 2: move(roll_.below(400)), told = now_; break;
+            case 0: given = clamped(wide{now_} - roll_.below(100)); break;  // the clock goes back
+            case 1: given = roll_.one_in(2) ? INT64_MIN : clamped(wide{now_} - INT64_MAX); break;
+            case 2: move(roll_.below(400)), given = now_; break;
             case 3:
-                if (roll_.one_in(8)) move(roll_.one_in(2) ? 1LL << 40 : INT64_MAX), told = now_;
+                if (roll_.one_in(8)) move(roll_.one_in(2) ? 1LL << 40 : INT64_MAX), given = now_;
                 break;
-            default: move(roll_.below(pace_ + 1)), told = now_; break;
+            default: move(roll_.below(pace_ + 1)), given = now_; break;
         }
-        naive_.advance(told);
+        naive_.advance(given);
         if (roll_.one_in(8)) {
-            a_.advance(at_ns(told));
-            b_.advance(at_ns(told));
+            a_.advance(at_ns(given));
+            b_.advance(at_ns(given));
             return {};
         }
         ++tally_.answers;
@@ -202,8 +202,8 @@ private:
         tally_.points += all.size();
         tally_.early += all.size() < naive_.kept().size();
         tally_.cut += !naive_.complete();
-        const auto s = a_.query(at_ns(told));
-        const auto t = b_.query(at_ns(told));
+        const auto s = a_.query(at_ns(given));
+        const auto t = b_.query(at_ns(given));
         if (s.now.since_epoch().count() != *naive_.clock() || t.now != s.now) return "now";
         if (s.span != options_.span || t.span != s.span) return "span";
         if (s.complete() != naive_.complete() || t.complete() != s.complete()) return "complete";
@@ -246,7 +246,7 @@ private:
             if (roll_.one_in(2)) move(roll_.below(pace_ + 1));
             now = at_ns(roll_.one_in(8) ? clamped(wide{now_} - roll_.below(50)) : now_);
             naive_.advance(now->since_epoch().count());
-            ++tally_.told;
+            ++tally_.given;
         }
         const V value = any_value<V>(roll_, wild_);
         if constexpr (quick::weighted) {
@@ -324,8 +324,8 @@ void lives(const std::string& what)
             " points; newest ", t.said[0], ", late ", t.said[1], ", replaced ", t.said[2],
             ", too old ", t.said[3], ", future ", t.said[4], ", not finite ", t.said[5],
             ", no weight ", t.said[6], ", pushed out ", t.pushed_out, "; with a time ",
-            t.told, ", with future samples ", t.early, ", not complete ", t.cut);
-    for (const std::uint64_t n : {t.told, t.early, t.cut}) CHECK(n > most / 100);
+            t.given, ", with future samples ", t.early, ", not complete ", t.cut);
+    for (const std::uint64_t n : {t.given, t.early, t.cut}) CHECK(n > most / 100);
     CHECK(t.points > 4 * t.answers);
     for (const insert_result i :
          {insert_result::newest, insert_result::late, insert_result::replaced,
