@@ -18,7 +18,7 @@
 namespace {
 
 using engines::error_code;
-using scripted::heard;
+using scripted::read_until;
 using scripted::in_words;
 using scripted::say;
 using waybill::wire::find;
@@ -112,7 +112,7 @@ std::string by_http(int status, const nlohmann::json& body)
 std::string ask_sqs(const std::string& reply)
 {
     const scripted::peer p([&](int fd) {
-        if (heard(fd, "/q\"}")) say(fd, reply);
+        if (read_until(fd, "/q\"}")) say(fd, reply);
     });
     engines::sqs queue({.endpoint = "http://127.0.0.1:" + p.port(), .path = "q"}, "run");
     return in_words(queue.send(bodies, 0));
@@ -121,9 +121,9 @@ std::string ask_sqs(const std::string& reply)
 std::string ask_beanstalkd(std::string_view reply)
 {
     const scripted::peer p([&](int fd) {
-        if (!heard(fd, "use t\r\n")) return;
+        if (!read_until(fd, "use t\r\n")) return;
         say(fd, "USING t\r\n");
-        if (heard(fd, "\n\r\n")) say(fd, std::string(reply) + "\r\n");
+        if (read_until(fd, "\n\r\n")) say(fd, std::string(reply) + "\r\n");
     });
     engines::beanstalkd tube("127.0.0.1", p.port(), "t");
     return in_words(tube.send(bodies));

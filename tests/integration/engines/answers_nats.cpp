@@ -16,7 +16,7 @@
 namespace {
 
 using engines::error_code;
-using scripted::heard;
+using scripted::read_until;
 using scripted::in_words;
 using scripted::say;
 
@@ -73,12 +73,12 @@ std::string outcome_after(std::string_view greeting, std::string_view reply,
     const scripted::peer p([&](int fd) {
         say(fd, "INFO {\"server_name\":\"\\\"max_payload\\\":7,\",\"headers\":true,"
                 "\"max_payload\":64}\r\n");
-        if (!heard(fd, "PING\r\n")) return;
+        if (!read_until(fd, "PING\r\n")) return;
         say(fd, std::string(greeting) + "\r\n");
-        if (!heard(fd, "PING\r\n")) return;
+        if (!read_until(fd, "PING\r\n")) return;
         say(fd, std::string(reply) + "\r\n");
         // After other replies, the server closes the connection.
-        if (reply.ends_with("PONG")) static_cast<void>(heard(fd, "until the client closes it"));
+        if (reply.ends_with("PONG")) static_cast<void>(read_until(fd, "until the client closes it"));
     });
     engines::nats subject("127.0.0.1", p.port(), "mails");
     return in_words(subject.send(lines));

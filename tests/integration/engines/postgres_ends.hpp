@@ -161,9 +161,9 @@ using waybill::commit_outcome;
 {
     int wrong = 0;
     const auto key = key_of("0");
-    for (const bool told : {false, true}) {
+    for (const bool applied : {false, true}) {
         const std::string schema = fresh_schema();
-        relay between(where, told ? relay::cut::answer : relay::cut::request);
+        relay between(where, applied ? relay::cut::answer : relay::cut::request);
         store_at s(schema);
         (void)s.load(key);
         engines::postgres through(between.where() + " options='-c search_path=" + schema + "'");
@@ -176,13 +176,13 @@ using waybill::commit_outcome;
         wrong +=
             expect(c && *c == commit_outcome::unknown, "a commit without an answer is unknown");
         const auto back = cut.load(key);
-        wrong += expect(back && back->has_value() == told, "what happened is read back");
+        wrong += expect(back && back->has_value() == applied, "what happened is read back");
         // The transaction that was cut holds its lock until the server notices. A transaction with
         // the same expected position waits for it.
         auto later = s.begin();
         if (!later) return wrong + 1;
         const auto again = s.advance(*later, key, {}, {5, "five"}, 3);
-        wrong += expect(again && (*again == advance_outcome::applied) != told,
+        wrong += expect(again && (*again == advance_outcome::applied) != applied,
                         "once more it takes effect only if it has not");
     }
     std::printf("cuts: %d wrong\n", wrong);

@@ -85,7 +85,7 @@ private:
     void pass(int client, int server)
     {
         constexpr std::string_view commit("COMMIT", 7);  // with its NUL: a BEGIN contains COMMITTED
-        bool told = false;
+        bool commit_seen = false;
         while (!over_) {
             std::array<pollfd, 2> ends{{{client, POLLIN, 0}, {server, POLLIN, 0}}};
             if (::poll(ends.data(), ends.size(), 20) < 1) continue;
@@ -98,9 +98,9 @@ private:
                 const std::string_view bytes(some.data(), static_cast<std::size_t>(n));
                 if (!from_server && !done_ && bytes.find(commit) != bytes.npos) {
                     done_ = true;
-                    told = true;
+                    commit_seen = true;
                     if (side_ == cut::request) return;
-                } else if (from_server && told) {
+                } else if (from_server && commit_seen) {
                     return;
                 }
                 ::send(from_server ? client : server, bytes.data(), bytes.size(), MSG_NOSIGNAL);

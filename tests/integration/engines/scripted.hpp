@@ -76,7 +76,7 @@ inline void say(int fd, std::string_view all)
 }
 
 /// Reads until the received bytes end with `end`. Returns false if the connection ends first.
-inline bool heard(int fd, std::string_view end)
+inline bool read_until(int fd, std::string_view end)
 {
     std::string all;
     char c = 0;

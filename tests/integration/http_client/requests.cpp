@@ -24,7 +24,7 @@ namespace {
 
 using engines::http_client;
 using engines::http_options;
-using scripted::heard;
+using scripted::read_until;
 using scripted::say;
 using namespace std::chrono_literals;
 
@@ -59,7 +59,7 @@ void contains(const char* what, const std::string& text, std::string_view expect
 std::string after(const std::string& response, http_options o = {})
 {
     const scripted::peer p([&](int fd) {
-        if (heard(fd, head_end)) say(fd, response);
+        if (read_until(fd, head_end)) say(fd, response);
     });
     http_client http(engines::http_origin("http", "127.0.0.1", p.port()), std::move(o));
     return asked(http);
@@ -77,7 +77,7 @@ void not_sent()
     http_client tls("https://127.0.0.1:" + plain.port());
     begins("no TLS", asked(tls), "not sent: ");
     // The peer accepts the connection and never begins TLS.
-    const scripted::peer silent([](int fd) { heard(fd, "never"); });
+    const scripted::peer silent([](int fd) { read_until(fd, "never"); });
     http_client slow("https://127.0.0.1:" + silent.port(), {.patience = 300ms});
     contains("no handshake", asked(slow), "no connection within 300 ms");
     begins("no handshake", asked(slow), "not sent: ");
@@ -104,7 +104,7 @@ void outcome_unknown()
                                    std::string(0x4000001, 'a') + "\r\n0\r\n\r\n"),
              "more than 64 MiB");
 
-    const scripted::peer silent([](int fd) { heard(fd, "never"); });
+    const scripted::peer silent([](int fd) { read_until(fd, "never"); });
     http_client slow("http://127.0.0.1:" + silent.port(), {.patience = 300ms});
     contains("no response", asked(slow), "no response within 300 ms");
     begins("no response", asked(slow), "sent: ");
@@ -120,7 +120,7 @@ void kept_connections()
             const scripted::peer p([&](int fd) {
                 ++connections;
                 const std::string end = body.empty() ? head_end : head_end + std::string(body);
-                while (heard(fd, end)) {
+                while (read_until(fd, end)) {
                     if (++requests == 2) return;
                     say(fd, done);
                 }
@@ -147,8 +147,8 @@ void kept_connections()
     std::thread once([&] {
         const int fd = ::accept(listener, nullptr, nullptr);
         ::close(listener);
-        if (heard(fd, head_end)) say(fd, done);
-        heard(fd, head_end);
+        if (read_until(fd, head_end)) say(fd, done);
+        read_until(fd, head_end);
         ::close(fd);
     });
     const std::string origin = "http://127.0.0.1:" + std::to_string(ntohs(at.sin_port));
@@ -162,7 +162,7 @@ void kept_connections()
     // A connection that is closed before the request is replaced, also if it must not be repeated.
     std::atomic<int> n{0};
     const scripted::peer closing([&](int fd) {
-        if (heard(fd, head_end)) say(fd, done);
+        if (read_until(fd, head_end)) say(fd, done);
         ++n;
     });
     http_client again("http://127.0.0.1:" + closing.port());

@@ -315,7 +315,7 @@ void hear_strange_things()
     for (const std::string& said : all) {
         scripted::peer peer([&said](int fd) {
             scripted::say(fd, "INFO {\"headers\":true,\"max_payload\":1024}\r\n");
-            if (!scripted::heard(fd, "PING\r\n")) return;
+            if (!scripted::read_until(fd, "PING\r\n")) return;
             scripted::say(fd, "PONG\r\n");
             const std::string inbox = scripted::nats_inbox(fd);
             std::string reply = said;

@@ -136,7 +136,7 @@ int must_be_unknown(std::string_view what, std::string_view said, const From& fr
 
 int hear_strange_things()
 {
-    using scripted::heard;
+    using scripted::read_until;
     using scripted::say;
     const auto at = [](const std::string& port) {
         using namespace std::chrono_literals;
@@ -155,13 +155,13 @@ int hear_strange_things()
         };
         for (const std::string_view head : {"HTTP/1.1 200 OK", "HTTP/1.1 500 Oops", "SMTP"}) {
             wrong += must_be_unknown("RabbitMQ", body, from, [&](int fd) {
-                if (!heard(fd, "\r\n\r\n")) return;
+                if (!read_until(fd, "\r\n\r\n")) return;
                 say(fd, std::string(head) + "\r\nContent-Length: " + std::to_string(body.size()) +
                             "\r\n\r\n" + std::string(body));
             });
         }
         wrong += must_be_unknown("RabbitMQ, no length", body, from, [&](int fd) {
-            if (heard(fd, "\r\n\r\n")) say(fd, "HTTP/1.1 200 OK\r\n\r\n" + std::string(body));
+            if (read_until(fd, "\r\n\r\n")) say(fd, "HTTP/1.1 200 OK\r\n\r\n" + std::string(body));
         });
     }
     for (const std::string_view answer :
@@ -171,7 +171,7 @@ int hear_strange_things()
             return engines::beanstalkd_depth(at(port), "orders").read();
         };
         wrong += must_be_unknown("beanstalkd", answer, from, [&](int fd) {
-            if (heard(fd, "\r\n")) say(fd, answer);
+            if (read_until(fd, "\r\n")) say(fd, answer);
         });
     }
 #ifdef WAYBILL_ENGINES_NATS
@@ -187,7 +187,7 @@ int hear_strange_things()
         for (const std::string_view kind : {"MSG", "HMSG", "-ERR"}) {
             wrong += must_be_unknown("NATS", answer, from, [&](int fd) {
                 say(fd, "INFO {\"headers\":true,\"max_payload\":1024}\r\n");
-                if (!heard(fd, "PING\r\n")) return;
+                if (!read_until(fd, "PING\r\n")) return;
                 say(fd, "PONG\r\n");
                 const std::string inbox = scripted::nats_inbox(fd);
                 if (inbox.empty()) return;
