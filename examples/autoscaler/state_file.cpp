@@ -181,7 +181,7 @@ stored stored_in(std::string_view text, const rules& r)
     const auto theirs = support::number_in(head.substr(0, space));
     if (end == text.npos || space == head.npos || !theirs) throw complaint("it is damaged");
     if (*theirs != version) {
-        throw complaint(fmt::format("it is of version {}, and this program knows version {}",
+        throw complaint(fmt::format("it is of version {}, and this program reads version {}",
                                     *theirs, version));
     }
     const std::string_view body = text.substr(end + 1);

@@ -160,7 +160,7 @@ for at in 0 5 19 22 30 37 39 60 200 $((size / 3)) $((size / 2)) $((size - 30)) $
     refused 'the state bad cannot be used'
 done
 sed '1s/autoscaler 1 /autoscaler 2 /' state >bad
-refused 'it is of version 2, and this program knows version 1'
+refused 'it is of version 2, and this program reads version 1'
 cat state state >bad
 refused 'it is damaged'
 head -c 5000 /dev/urandom >bad

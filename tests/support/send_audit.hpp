@@ -132,7 +132,7 @@ struct audit : outcomes {
                     continue;
                 case item_outcome::failed:
                     must(never && !i.refused && i.final && s.kind == i.how,
-                         "failed has not arrived, was tried enough and says how");
+                         "a failed item has not arrived, has no retries left and has a reason");
                     break;
                 case item_outcome::too_large:
                     must(never && s.items.count == 1,

@@ -210,7 +210,7 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
     const auto interfere = [&] {
         if (somebody_else || c.pick(2) == 0) return;
         somebody_else = true;
-        if (trace) *trace += "somebody else handles it\n";
+        if (trace) *trace += "another process handles it\n";
         auto fetch = [](const dead_letter& d) -> result<std::optional<event>> { return event{d.at.sequence}; };
         auto handle = [](auto& tx, const event& e) {
             tx.record(e.sequence);

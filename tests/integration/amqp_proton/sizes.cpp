@@ -357,7 +357,7 @@ int main(int count, char** arguments)
             code = pn_message_encode(m, buffer.data(), &n);
         }
         if (code != 0) {
-            std::fprintf(stderr, "message %llu: proton says %d\n",
+            std::fprintf(stderr, "message %llu: proton returns error %d\n",
                          static_cast<unsigned long long>(i), code);
             return 1;
         }

@@ -128,7 +128,7 @@ void lost(const std::string& path)
         w.effect.run(1, "a");
         try {
             w.db.exec("COMMIT");
-            check(false, "lost: somebody else commits it");
+            check(false, "lost: another transaction commits it");
         } catch (const engines::sqlite_error&) {
             check(w.effects() == 0, "lost: a part of it is committed");
         }

@@ -188,7 +188,7 @@ void conditions()
     // A missing table is created.
     const std::string none = error(404, "TableNotFound");
     expect("no table", upsert, {none, answered(201, "{}"), done}, "none", "POST POST POST");
-    expect("somebody makes it", upsert, {none, error(409, "TableAlreadyExists"), done}, "none", "POST POST POST");
+    expect("another client creates it", upsert, {none, error(409, "TableAlreadyExists"), done}, "none", "POST POST POST");
     expect("must not make it", upsert, {none, error(403, "AuthorizationFailure")}, "infrastructure", "POST POST");
     expect("is not there", upsert, {none, done, none}, "infrastructure", "POST POST POST");
     expect("goes away", upsert, {none, error(409, "TableBeingDeleted")}, "transient", "POST POST");

@@ -100,9 +100,9 @@ TEST_CASE("decide: up has priority over down, and a known up over unknown rules"
     p.up = sc::mean("a") > 1;
     p.down = sc::mean("a") > 0;
     is(decide(p, readings{level("a", 2)}, {}, 5, at(0)), verdict::up, reason::nothing, 6);
-    p.up = sc::any_of(sc::mean("a") > 1, sc::mean("nobody") > 1);
-    p.down = sc::mean("nobody") < 1;
-    p.targets = {{.of = sc::mean("nobody"), .each = 1}};
+    p.up = sc::any_of(sc::mean("a") > 1, sc::mean("absent") > 1);
+    p.down = sc::mean("absent") < 1;
+    p.targets = {{.of = sc::mean("absent"), .each = 1}};
     is(decide(p, readings{level("a", 2)}, {}, 5, at(0)), verdict::up, reason::nothing, 6);
 }
 

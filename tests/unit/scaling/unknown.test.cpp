@@ -208,9 +208,9 @@ TEST_CASE("unknown: a decision that does not depend on the unknown part is made"
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
-    p.down = sc::any_of(sc::mean("a") < 10, sc::mean("nobody") < 10);
+    p.down = sc::any_of(sc::mean("a") < 10, sc::mean("absent") < 10);
     CHECK(decide(p, readings{level("a", 0, at(0))}, {}, 5, at(0)).verdict == verdict::down);
-    p.down = sc::all_of(sc::mean("a") < 10, sc::mean("nobody") < 10);
+    p.down = sc::all_of(sc::mean("a") < 10, sc::mean("absent") < 10);
     const decision d = decide(p, readings{level("a", 50, at(0))}, {}, 5, at(0));
     CHECK(d.verdict == verdict::steady);
 }
