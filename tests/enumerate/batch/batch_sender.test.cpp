@@ -175,14 +175,14 @@ TEST_CASE("sender: mutants are caught")
         MESSAGE(how);
         CHECK(how.rfind(promise, 0) == 0);
     };
-    by(caught<wrong::cuts_unknown_anew>(), "no more attempts than");
+    by(caught<wrong::cuts_unknown_anew>(), "at most in_flight attempts are open");
     by(caught<wrong::repeats_what_arrived>(), "an item in doubt may have arrived");
     by(caught<wrong::takes_partial_for_all>(), "an accepted item has arrived");
     by(caught<wrong::does_not_shrink>(), "a refused batch is sent again with fewer items");
     by(caught<wrong::settles_twice>(), "no item is settled twice");
     by(caught<wrong::fails_the_refused>(), "failed has not arrived");
     by(caught<wrong::does_not_stop>(), "nothing is sent once it is stopped");
-    by(caught<wrong::sends_too_many_at_a_time>(), "no more attempts than");
+    by(caught<wrong::sends_too_many_at_a_time>(), "at most in_flight attempts are open");
     by(caught<wrong::takes_one_item_too_many>(), "no batch has more items");
     by(caught<wrong::takes_ten_bytes_too_many>(), "no batch of several is over");
     by(caught<wrong::takes_unknown_for_accepted>(), "no item is settled while it is in flight");

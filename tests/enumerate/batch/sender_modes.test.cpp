@@ -312,12 +312,12 @@ TEST_CASE("sender: mutants of the modes are caught")
     CHECK(caught<wrong::none>(too_large(send_policy::when_too_large::replace)) == "");
     CHECK(caught<wrong::none>(too_large(send_policy::when_too_large::send_alone)) == "");
     CHECK(caught<wrong::none>(paid()) == "");
-    by(caught<wrong::does_not_stop_a_key>(keys(1)), "nothing of a key is sent after");
+    by(caught<wrong::does_not_stop_a_key>(keys(1)), "no item of a key is sent after");
     plan busy = keys(2);
     busy.narrow = 0;
     by(caught<wrong::does_not_skip_a_busy_key>(busy), "no two attempts in flight share a key");
     by(caught<wrong::stops_all_keys>(keys(1)), "an earlier item of its key has not arrived");
-    by(caught<wrong::resumes_by_itself>(keys(1)), "nothing of a key is sent after");
+    by(caught<wrong::resumes_by_itself>(keys(1)), "no item of a key is sent after");
     plan again = keys(1);
     again.resumes = 1;
     CHECK(caught<wrong::none>(again) == "");
@@ -338,7 +338,7 @@ TEST_CASE("sender: mutants of the modes are caught")
     by(caught<wrong::lets_others_travel_along>(alone), "an oversized item is sent alone");
 
     by(caught<wrong::retries_once_more>(paid()), "a permanently failed item is not sent again");
-    by(caught<wrong::never_gets_a_token_back>(paid()), "failed has not arrived, was tried enough");
+    by(caught<wrong::never_gets_a_token_back>(paid()), "a failed item has not arrived, has no retries left");
     plan cap{.policy = policy_of(1), .sizes = {10, 10, 10}, .narrow = 3, .at_once = false};
     CHECK(caught<wrong::none>(cap) == "");
     by(caught<wrong::tries_once_more>(cap), "a permanently failed item is not sent again");
