@@ -591,7 +591,7 @@ TEST_CASE("calibration: for extreme reported numbers, the state stays finite and
     }
 }
 
-TEST_CASE("calibration: merged combines what two workers have learnt")
+TEST_CASE("calibration: merged combines the calibrations of two workers")
 {
     using waybill::merged;
     calibrator with_sizes(waybill::batch_limits{.bytes = 262'144}, 54);

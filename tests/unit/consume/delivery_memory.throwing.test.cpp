@@ -203,7 +203,7 @@ std::uint64_t each_failure(Prepare prepare, Run run, Again again, Check check)
 
 }  // namespace
 
-TEST_CASE("delivery memory: process_batch applies each event once, whichever allocation fails")
+TEST_CASE("delivery memory: process_batch applies each event once if any allocation fails")
 {
     std::uint64_t all = 0;
     for (const bool savepoints : {true, false}) {

@@ -36,7 +36,7 @@ struct silent : std::exception {
     const char* what() const noexcept override { return nullptr; }
 };
 
-TEST_CASE("what a handler throws becomes a fault with its message")
+TEST_CASE("catching: an exception of a handler becomes a fault with its message")
 {
     const auto thrown = [](auto e) { return catching([e] { throw e; })(); };
     CHECK(thrown(std::runtime_error("no total")) == permanent("no total"));
@@ -51,7 +51,7 @@ TEST_CASE("what a handler throws becomes a fault with its message")
     CHECK(thrown(silent()) == permanent(""));
 }
 
-TEST_CASE("what does not throw is answered as before")
+TEST_CASE("catching: results of a handler that does not throw are unchanged")
 {
     CHECK(catching([] {})().ok());
     CHECK(catching([] { return transient("later"); })() == transient("later"));
@@ -65,7 +65,7 @@ TEST_CASE("what does not throw is answered as before")
     CHECK(calls == 2);
 }
 
-TEST_CASE("a handler that may skip its event stays one")
+TEST_CASE("catching: a handler that may skip its event keeps its result type")
 {
     const auto handle = catching([](int n) -> event_outcome {
         if (n < 0) throw std::runtime_error("below zero");
@@ -76,7 +76,7 @@ TEST_CASE("a handler that may skip its event stays one")
     CHECK(handle(-1) == event_outcome(permanent("below zero")));
 }
 
-TEST_CASE("arguments and handlers that cannot be copied get through")
+TEST_CASE("catching: arguments and handlers that cannot be copied are accepted")
 {
     auto move_only = catching([p = std::make_unique<int>(1)](std::unique_ptr<int> q, int& out) {
         out = *p + *q;
@@ -91,7 +91,7 @@ TEST_CASE("arguments and handlers that cannot be copied get through")
     CHECK(n == 1);
 }
 
-TEST_CASE("classify decides, but an exception is never a success")
+TEST_CASE("catching: classify selects the kind, and an exception is never a success")
 {
     const auto says = [](fault_kind c) {
         return catching([] { throw std::runtime_error("x"); },
@@ -105,7 +105,7 @@ TEST_CASE("classify decides, but an exception is never a success")
     CHECK(throws_itself() == permanent("x"));
 }
 
-TEST_CASE("a long message is cut between characters")
+TEST_CASE("catching: a long message is cut between characters")
 {
     const auto said = [](std::string text) {
         return catching([&] { throw std::runtime_error(text); })().text;
@@ -118,7 +118,7 @@ TEST_CASE("a long message is cut between characters")
     CHECK(said("x" + wide).size() == 1'022);
 }
 
-TEST_CASE("a call of a store answers an error")
+TEST_CASE("catching: a store call that throws returns an error")
 {
     auto load = catching([](bool broken) -> result<std::optional<checkpoint>> {
         if (broken) throw std::runtime_error("locked");
@@ -130,7 +130,7 @@ TEST_CASE("a call of a store answers an error")
     CHECK(begin().error().kind == fault_kind::infrastructure);
 }
 
-TEST_CASE("process_batch: nothing is lost, and what failed leaves nothing")
+TEST_CASE("process_batch: with catching, no event is lost, and a failed one has no effect")
 {
     for (const bool savepoints : {true, false}) {
         CAPTURE(savepoints);
@@ -170,7 +170,7 @@ TEST_CASE("process_batch: nothing is lost, and what failed leaves nothing")
     }
 }
 
-TEST_CASE("send_all: a send function that throws may have sent, so the identical batch goes again")
+TEST_CASE("send_all: after an exception of the send function, the identical batch is sent again")
 {
     std::vector<std::string> inbox{"a", "b", "c", "d", "e"};
     std::vector<std::vector<std::string>> arrived;

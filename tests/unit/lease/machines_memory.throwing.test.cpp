@@ -188,7 +188,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("machines memory: processors share and release partitions, whichever allocation fails")
+TEST_CASE("machines memory: processors share and release partitions if any allocation fails")
 {
     std::uint64_t runs = 0;
     constexpr std::uint64_t stride = tests_support::brief ? 7 : 1;

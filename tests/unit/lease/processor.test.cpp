@@ -112,7 +112,7 @@ public:
 
 using process = process_of<memory_leases>;
 
-TEST_CASE("processor: takes, opens and processes, and gives back what it has")
+TEST_CASE("processor: takes, opens and processes partitions, and closes and saves them at a stop")
 {
     memory_leases store;
     process a(store, "a", 2);

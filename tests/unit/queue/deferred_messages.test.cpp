@@ -126,7 +126,7 @@ TEST_CASE("tickets never repeat, so an earlier ticket is stale for a later entry
     b.defer({.sequence = 5});
     const auto first = b.take(wall(0), {}, 1);
     SUBCASE("settled and deferred again") { b.settled(5); }
-    SUBCASE("replaced by another book")
+    SUBCASE("replaced by a new object")
     {
         b = deferred_messages();
     }

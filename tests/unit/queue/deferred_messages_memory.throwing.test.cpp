@@ -77,7 +77,7 @@ std::uint64_t each_failure(F f)
 
 }  // namespace
 
-TEST_CASE("deferral book memory: each failed allocation leaves the book unchanged")
+TEST_CASE("deferred_messages memory: each failed allocation leaves the object unchanged")
 {
     CHECK(each_failure([](deferred_messages& b) {
               b.defer({.sequence = 7, .session = std::string(200, 'n')});
@@ -112,7 +112,7 @@ TEST_CASE("deferral book memory: each failed allocation leaves the book unchange
 }
 
 TEST_CASE(
-    "deferral book memory: hold_on, give_back, settled, an empty take and a move allocate nothing")
+    "deferred_messages memory: hold_on, give_back, settled, empty takes and moves do not allocate")
 {
     deferred_messages b = some();
     auto out = b.take(wall(0), {}, 9);

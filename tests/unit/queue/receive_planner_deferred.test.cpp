@@ -126,7 +126,7 @@ struct simulation {
     }
 };
 
-TEST_CASE("receive_planner and book: a due entry is handled when due, then removed from both")
+TEST_CASE("receive_planner, deferred: a due entry is handled when due, then removed from both")
 {
     simulation w;
     w.put(1, 0s);
@@ -140,7 +140,7 @@ TEST_CASE("receive_planner and book: a due entry is handled when due, then remov
 }
 
 TEST_CASE(
-    "receive_planner and book: an entry deferred again stays in the book when its pointer is "
+    "receive_planner, deferred: an entry deferred again stays when its pointer is "
     "completed")
 {
     simulation w;
@@ -154,7 +154,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "receive_planner and book: a failed entry that is not deferred again is given back and retried")
+    "receive_planner, deferred: a failed entry not deferred again is given back and retried")
 {
     simulation w;
     w.again = false;
@@ -167,7 +167,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "receive_planner and book: a handler that exceeds the deadline is ignored, and so is its "
+    "receive_planner, deferred: a handler that exceeds the deadline is ignored, and so is its "
     "ticket")
 {
     simulation w;
@@ -189,7 +189,7 @@ TEST_CASE(
     CHECK(w.log == "11ok ");
 }
 
-TEST_CASE("receive_planner and book: an entry whose original is not found is removed")
+TEST_CASE("receive_planner, deferred: an entry whose original is not found is removed")
 {
     simulation w;
     w.put(1, 0s);

@@ -41,7 +41,7 @@ struct shop {
     }
 };
 
-TEST_CASE("session guide: the sessions of a queue, and what has stopped")
+TEST_CASE("session guide: the sessions of a queue, and the stopped ones")
 {
     shop run_step;
     std::string logged;

@@ -124,7 +124,7 @@ TEST_CASE("job: refuses ids that brokers refuse, or that could be ids of a redri
     CHECK(job::make("order-17", 0).error().kind == job::error::code::no_steps);
 }
 
-TEST_CASE("job: an error contains what to do")
+TEST_CASE("job: an error contains the problem and the remedy")
 {
     const auto said = [](std::string id) { return describe(job::make(std::move(id)).error()); };
     CHECK(said("") == "the session id is empty: use the name of the job, 1 to 128 bytes");

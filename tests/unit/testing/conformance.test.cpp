@@ -240,7 +240,7 @@ TEST_CASE("conformance: flaws that one connection does not detect break rules re
     CHECK(all(alone_on(flaw::remove_before_lock).broken) == "");
 }
 
-TEST_CASE("conformance: the whole suite reports what each of its parts finds")
+TEST_CASE("conformance: the whole suite reports the findings of each of its parts")
 {
     const std::string broken = all(report_on(flaw::begin_fails).broken);
     for (const char* rule :
