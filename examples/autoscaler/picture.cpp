@@ -201,8 +201,8 @@ std::string chart_of(const history& h, const rules& r)
     }
     const auto how_often = [&](scaling::verdict v) { return times[static_cast<std::size_t>(v)]; };
     c.subtitle = fmt::format(
-        "A decision every {} on the last {}: {} decisions, {} up, {} down, {} held back. Red lines: "
-        "limits for more instances. Green lines: limits for fewer.",
+        "A decision every {} on the last {}: {} decisions, {} up, {} down, {} held back. Red "
+        "lines: limits for more instances. Green lines: limits for fewer.",
         waybill::to_text(r.every), waybill::to_text(r.window), decisions,
         how_often(scaling::verdict::up), how_often(scaling::verdict::down),
         how_often(scaling::verdict::held));

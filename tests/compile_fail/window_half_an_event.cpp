@@ -5,7 +5,8 @@
 
 #include <waybill/window.hpp>
 
-void insert_fraction(waybill::sliding_window<waybill::weighted_stats<double>>& w, waybill::wall_time at)
+void insert_fraction(waybill::sliding_window<waybill::weighted_stats<double>>& w,
+                     waybill::wall_time at)
 {
     w.insert(at, 1.0, 2.5);
 }

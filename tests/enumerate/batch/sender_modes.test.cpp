@@ -338,7 +338,8 @@ TEST_CASE("sender: mutants of the modes are caught")
     by(caught<wrong::lets_others_travel_along>(alone), "an oversized item is sent alone");
 
     by(caught<wrong::retries_once_more>(paid()), "a permanently failed item is not sent again");
-    by(caught<wrong::never_gets_a_token_back>(paid()), "a failed item has not arrived, has no retries left");
+    by(caught<wrong::never_gets_a_token_back>(paid()),
+       "a failed item has not arrived, has no retries left");
     plan cap{.policy = policy_of(1), .sizes = {10, 10, 10}, .narrow = 3, .at_once = false};
     CHECK(caught<wrong::none>(cap) == "");
     by(caught<wrong::tries_once_more>(cap), "a permanently failed item is not sent again");
