@@ -180,7 +180,7 @@ TEST_CASE("sender: mutants are caught")
     by(caught<wrong::takes_partial_for_all>(), "an accepted item has arrived");
     by(caught<wrong::does_not_shrink>(), "a refused batch is sent again with fewer items");
     by(caught<wrong::settles_twice>(), "no item is settled twice");
-    by(caught<wrong::fails_the_refused>(), "failed has not arrived");
+    by(caught<wrong::fails_the_refused>(), "a failed item has not arrived");
     by(caught<wrong::does_not_stop>(), "nothing is sent once it is stopped");
     by(caught<wrong::sends_too_many_at_a_time>(), "at most in_flight attempts are open");
     by(caught<wrong::takes_one_item_too_many>(), "no batch has more items");

@@ -148,7 +148,7 @@ TEST_CASE("sender: mutants are caught with six items")
     by(caught_with_six<wrong::repeats_what_arrived>(), "an item in doubt may have arrived");
     by(caught_with_six<wrong::takes_partial_for_all>(), "an accepted item has arrived");
     by(caught_with_six<wrong::does_not_shrink>(), "a refused batch is sent again with fewer items");
-    by(caught_with_six<wrong::fails_the_refused>(), "failed has not arrived");
+    by(caught_with_six<wrong::fails_the_refused>(), "a failed item has not arrived");
     by(caught_with_six<wrong::sends_too_many_at_a_time>(), "at most in_flight attempts are open");
     by(caught_with_six<wrong::takes_unknown_for_accepted>(),
        "no item is settled while it is in flight");
