@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -489,35 +490,71 @@ TEST_CASE("a transient fault is retried for retry_for, then the message is dead-
     run(is(none{}), 1'000);
 }
 
-TEST_CASE("a deferred original is handled before later messages")
+namespace {
+
+// Records until when each message is deferred.
+struct recorded_by_time : queue_with<queue_deferral::by_time> {
+    using queue_with<queue_deferral::by_time>::memory_queue;
+    fault defer(queued_message& m, waybill::wall_time until, bool failed)
+    {
+        due[m.body] = until;
+        return memory_queue::defer(m, until, failed);
+    }
+    std::map<std::string, waybill::wall_time> due;
+};
+struct recorded_by_pointer : queue_with<queue_deferral::by_pointer> {
+    using queue_with<queue_deferral::by_pointer>::memory_queue;
+    fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::wall_time until)
+    {
+        due[m.body] = until;
+        return memory_queue::schedule_pointer(m, tries, until);
+    }
+    std::map<std::string, waybill::wall_time> due;
+};
+
+// Handles "old1", "old2" and five new messages. The first try of an old one fails. Each new one
+// takes `new_takes`, which is less than its lock. Returns the bodies in the order of the handler calls.
+template <class Queue>
+std::string handled_in_order(waybill::duration new_takes)
 {
-    const auto run = [](auto& env, auto& queue) {
-        std::string handled;
-        queue.put("old");
-        int calls = 0;
-        const auto handle = [&](const queued_message& m) -> fault {
-            if (++calls == 1) return waybill::transient("busy");
-            // A new message arrives with each handled one, so there always is one.
-            if (calls < 6) queue.put("new");
-            handled += m.body + " ";
-            env.advance(2s);
+    manual_environment env(start, waybill::wall_time::at(24h));
+    Queue queue(env);
+    for (const char* body : {"old1", "old2", "1", "2", "3", "4", "5"}) queue.put(body);
+    std::string handled;
+    const auto handle = [&](const queued_message& m) -> fault {
+        handled += m.body + " ";
+        const auto due = queue.due.find(m.body);
+        if (m.body.starts_with("old")) {
+            if (due == queue.due.end()) return waybill::transient("busy");
+            CHECK(due->second <= env.wall_now());
+            queue.due.erase(due);
             return {};
-        };
-        (void)waybill::run_queue(queue, handle, {.stop_when_empty = true}, env);
-        return handled;
+        }
+        // A new message is handled only while no old one is due.
+        for (const auto& [body, until] : queue.due) CHECK(env.wall_now() < until);
+        env.advance(new_takes);
+        return {};
     };
-    {
-        manual_environment env(start);
-        memory_queue queue(env);
-        queue.put("new");
-        CHECK(run(env, queue).starts_with("new") == false);
-    }
-    {
-        manual_environment env(start);
-        queue_with<queue_deferral::by_pointer> queue(env);
-        const std::string order = run(env, queue);
-        CHECK(order.starts_with("old "));
-    }
+    const auto r = waybill::run_queue(queue, handle, {.lock = 60s, .stop_when_empty = true}, env);
+    CHECK(r.completed == 7);
+    CHECK(r.deferred == 2);
+    return handled;
+}
+
+}  // namespace
+
+TEST_CASE("if originals are due and new messages wait, all due originals are handled first")
+{
+    // Both old messages become due during a new one: the first, or with pointers the second. A
+    // pointer is due after the lock of its message, 60 s, at least.
+    CHECK(handled_in_order<recorded_by_time>(40s) == "old1 old2 1 old1 old2 2 3 4 5 ");
+    CHECK(handled_in_order<recorded_by_pointer>(40s) == "old1 old2 1 2 old1 old2 3 4 5 ");
+}
+
+TEST_CASE("until an original is due, new messages are handled")
+{
+    CHECK(handled_in_order<recorded_by_time>(100ms).starts_with("old1 old2 1 2 "));
+    CHECK(handled_in_order<recorded_by_pointer>(1s) == "old1 old2 1 2 3 4 5 old1 old2 ");
 }
 
 TEST_CASE("a message with ten unsettled deliveries is dead-lettered without a call of the handler")
