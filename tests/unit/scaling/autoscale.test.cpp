@@ -112,8 +112,13 @@ TEST_CASE("autoscale: decisions are executed and confirmed, and each is reported
     w.orders = 500;
     w.stop_after(200s);
     std::vector<sc::decision> seen;
+    const auto observe = [&](const sc::decision& d) {
+        const bool is_executed = !w.executed.empty() && w.executed.back() == d.command;
+        CHECK((!d.command || is_executed));
+        seen.push_back(d);
+    };
     const auto r = autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
-                             w.resize(), w.env, [&](const sc::decision& d) { seen.push_back(d); });
+                             w.resize(), w.env, observe);
     CHECK(r.rounds == 14);
     CHECK(r.up == 4);  // at 0, 60, 120, 180
     CHECK(r.applied == 4);

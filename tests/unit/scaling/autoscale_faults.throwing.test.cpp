@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// autoscale with a fault at each of its calls: sources, count, resize, load, save. A call fails,
-// throws, or the process ends before or after its effect, and a new one continues with the store.
+// autoscale with a fault at each of its calls: sources, count, resize, observe, load, save. A call
+// fails, throws, or the process ends before or after its effect, and a new one continues with the
+// store.
 
 #include <cstdint>
 #include <optional>
@@ -112,13 +113,14 @@ sc::policy rising_and_falling()
 sc::autoscale_report run(simulation& w)
 {
     static const sc::policy p = rising_and_falling();
-    const auto ignore = [](const sc::decision&) {};
+    const auto observe = [&](const sc::decision&) { (void)w.call([] {}); };
     sc::autoscale_report report;
     w.env.stop_at(w.env.now() + seconds(14 * 60));
     while (!w.env.stop_requested()) {
         try {
             sc::autoscale({{"load", [&] { return w.measure(); }}}, p, w, [&] { return w.count(); },
-                          [&](const sc::command& c) { return w.resize(c); }, w.env, ignore, report);
+                          [&](const sc::command& c) { return w.resize(c); }, w.env, observe,
+                          report);
         } catch (const process_ended&) {
         }
     }
@@ -213,7 +215,7 @@ TEST_CASE("autoscale: a resize that throws leaves its command pending and the re
     CHECK(again.held == 1);  // its cooldown begins
 }
 
-TEST_CASE("autoscale: an exception of a source or an observer keeps the stored state")
+TEST_CASE("autoscale: an exception of a source keeps the stored state")
 {
     const sc::policy p = rising_and_falling();
     waybill::testing::manual_environment env(waybill::steady_time{}, at(0));
@@ -226,11 +228,32 @@ TEST_CASE("autoscale: an exception of a source or an observer keeps the stored s
                     process_ended);
     CHECK(state.metrics.at(0).samples.size() == 1);
     CHECK(state.state == sc::state{});
+}
+
+TEST_CASE("autoscale: an observer that throws delays neither its command nor the next one")
+{
+    sc::policy p = rising_and_falling();
+    p.cooldown = {};
+    waybill::testing::manual_environment env(waybill::steady_time{}, at(0));
+    sc::autoscale_state state;
+    std::uint64_t instances = 2;
+    const auto resize = [&](const sc::command& c) {
+        instances = c.to;
+        return fault{};
+    };
     const auto observe = [](const sc::decision&) { throw process_ended(); };
-    CHECK_THROWS_AS((void)autoscale_once({{"load", [] { return 500; }}}, p, state, count, resize,
-                                         env, observe),
-                    process_ended);
-    CHECK(state.state.pending);  // the command was not sent, and is given up after `patience`
+    sc::autoscale_report report;
+    for (std::uint64_t round = 1; round <= 3; ++round) {
+        CHECK_THROWS_AS(autoscale({{"load", [] { return 500; }}}, p, state,
+                                  [&] { return instances; }, resize, env, observe, report),
+                        process_ended);
+        CHECK(instances == 2 + round);
+        CHECK_FALSE(state.state.pending);
+        CHECK(report.up == round);
+        CHECK(report.applied == round);
+        CHECK(report.unconfirmed == 0);
+        env.advance(p.every);
+    }
 }
 
 TEST_CASE("autoscale: catching converts exceptions of each callable into failures")

@@ -144,8 +144,9 @@ private:
         if (overdue) ++report_.overdue;
         if (d.arrived) ++report_.applied;
         const std::optional<command> c = d.command;
-        observe_(add_to_report(std::move(d)));
+        const decision& made = add_to_report(std::move(d));
         if (c) execute(*c);
+        observe_(made);  // last: if it throws, or takes long, the command is already executed
     }
 
     void execute(const command& c)
