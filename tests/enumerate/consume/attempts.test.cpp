@@ -56,43 +56,43 @@ constexpr extent long_outage_alone{1, 1, brief ? 1 : 2, down_for_long, false, 3}
 
 TEST_CASE("crash records: deadly events at all positions of a batch: all invariants hold")
 {
-    holds("deadly events, a batch of eight", alone, 512);
-    holds("deadly events, batches of five, one death is enough", in_fives, 512);
-    holds("deadly events, batches of two", in_twos, 512);
+    holds("deadly events, a batch of eight", alone, 512, 512);
+    holds("deadly events, batches of five, one death is enough", in_fives, 512, 512);
+    holds("deadly events, batches of two", in_twos, 512, 512);
 }
 
 TEST_CASE("crash records: deadly events, and outages that look like bad events: all invariants "
           "hold")
 {
-    holds("deadly events and outages", with_outage, 300'000);
+    holds("deadly events and outages", with_outage, 300'000, 6'000);
 }
 
 TEST_CASE("crash records: deadly events and up to three faults: all invariants hold")
 {
-    holds("deadly events, one fault, one batch of four", one_fault, 300'000);
-    holds("deadly events, one fault, batches of two", one_fault_in_twos, 1'000'000);
-    holds("deadly events, two faults", two_faults, 600'000);
-    holds("a deadly event, three faults", three_faults, 840'000);
-    holds("deadly events, batches of one, two faults", singly, 100'000);
+    holds("deadly events, one fault, one batch of four", one_fault, 300'000, 6'000);
+    holds("deadly events, one fault, batches of two", one_fault_in_twos, 1'000'000, 2'400);
+    holds("deadly events, two faults", two_faults, 600'000, 10'000);
+    holds("a deadly event, three faults", three_faults, 840'000, 190);
+    holds("deadly events, batches of one, two faults", singly, 100'000, 1'200);
 }
 
 TEST_CASE("crash records: deadly events and false commit reports: all invariants hold")
 {
-    holds("deadly events, lies, read back always", always_read, 49'000);
+    holds("deadly events, lies, read back always", always_read, 49'000, 6'600);
 }
 
 TEST_CASE("crash records: deadly events, and events that leave the log: all invariants hold")
 {
-    holds("deadly events that leave, a batch of five", leaving, 20'000);
-    holds("deadly events that leave, batches of two", leaving_in_twos, 10'000);
-    holds("deadly events that leave, batches of one", leaving_singly, 10'000);
-    holds("deadly events that leave, one fault", leaving_with_fault, 10'000);
+    holds("deadly events that leave, a batch of five", leaving, 20'000, 920);
+    holds("deadly events that leave, batches of two", leaving_in_twos, 10'000, 1'500);
+    holds("deadly events that leave, batches of one", leaving_singly, 10'000, 430);
+    holds("deadly events that leave, one fault", leaving_with_fault, 10'000, 7'700);
 }
 
 TEST_CASE("crash records: a long outage causes no dead letter")
 {
-    holds("long outages, one fault", long_outage, 1'500);
-    holds("long outages, two faults", long_outage_alone, 65'000);
+    holds("long outages, one fault", long_outage, 1'500, 400);
+    holds("long outages, two faults", long_outage_alone, 65'000, 400);
 }
 
 // Owners that all live, and lose the partition in the middle of a batch of one event. At any call
