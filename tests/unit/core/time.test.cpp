@@ -251,14 +251,6 @@ static_assert(duration(wide(int128{lowest} * 1'001)) == duration::lowest());
 static_assert(duration(wide(-1'999)).count() == -1);
 #endif
 
-// Not in a constant expression: clang takes no NaN there.
-TEST_CASE("time: a NaN of seconds, or as a factor, becomes zero")
-{
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK(duration(seconds_double(nan)) == duration{});
-    CHECK(duration(3s) * nan == duration{});
-}
-
 TEST_CASE("time: converts from std::chrono clocks and back")
 {
     const auto s = chrono::steady_clock::now();
@@ -269,6 +261,7 @@ TEST_CASE("time: converts from std::chrono clocks and back")
     CHECK(wall_time(chrono::sys_days(chrono::days(1))) == wall_time::at(24h));
 }
 
+// Not in a constant expression: clang permits no NaN there.
 TEST_CASE("time: NaN becomes zero for float, double and factors")
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
