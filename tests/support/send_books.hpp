@@ -20,6 +20,28 @@ namespace send_audit {
 
 constexpr std::uint64_t none = waybill::unlimited;
 
+/// The item limit that the first item of a refused batch of `count` items gets. The first refusal
+/// leaves one item less. Each further refusal (`again`) halves the limit, or lowers it by an eighth
+/// if the broker reported the size of the batch, but by at least one item.
+[[nodiscard]] constexpr std::uint64_t items_after_refusal(std::uint64_t count, bool again,
+                                                          bool size_reported)
+{
+    if (!again) return count - 1;
+    return std::min(count - 1, size_reported ? count - count / 8 : count / 2);
+}
+
+/// The maximum of refusals of batches that begin with the same item, if a batch has at most
+/// `max_items`.
+[[nodiscard]] constexpr std::uint64_t max_refusals(std::uint64_t max_items, bool sizes_reported)
+{
+    std::uint64_t refusals = 0;
+    for (std::uint64_t n = max_items; n != 0;) {
+        n = items_after_refusal(n, refusals != 0, sizes_reported);
+        ++refusals;
+    }
+    return refusals;
+}
+
 struct books {
     struct item {
         std::uint64_t bytes = 0;
@@ -125,14 +147,13 @@ struct books {
 
     /// The maximum of sends: the proof that it ends. Every answer except `throttled` has one of
     /// three effects. It ends an item. Or it takes one of the `most_tries` tries of an item or
-    /// repeats of an attempt. Or it lowers the item limit of its first item by at least an eighth;
-    /// then all repeats are available again.
+    /// repeats of an attempt. Or it lowers the item limit of its first item (see
+    /// `items_after_refusal`); then all repeats are available again.
     [[nodiscard]] std::uint64_t bound() const
     {
-        std::uint64_t refusals_each = 2;
-        for (std::uint64_t n = items.size(); n > 1; n -= std::max<std::uint64_t>(n / 8, 1)) {
-            ++refusals_each;
-        }
+        const std::uint64_t max_items = std::min<std::uint64_t>(
+            items.size(), std::max<std::uint64_t>(policy.limit.items, 1));
+        const std::uint64_t refusals_each = max_refusals(max_items, true);
         return items.size() * ((refusals_each + 2) * most_tries() + 1) +
                replacements * refusals_each * most_tries();
     }

@@ -137,15 +137,8 @@ protected:
         doubted = doubted || a->count > 1;
         item& head = items[members[a->first]];
         maybe_anew(*a);
-        if (a->count == 1) {
-            head.refused = true;
-            head.most = 0;
-        } else if (head.most == none) {
-            head.most = a->count - 1;
-        } else {
-            const std::uint64_t less = e.actual ? a->count - a->count / 8 : a->count / 2;
-            head.most = std::min<std::uint64_t>(a->count - 1, less);
-        }
+        head.refused = head.refused || a->count == 1;
+        head.most = items_after_refusal(a->count, head.most != none, e.actual.has_value());
         over(*a);
     }
 

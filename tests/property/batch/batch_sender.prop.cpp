@@ -73,6 +73,7 @@ struct broker {
     std::set<std::uint64_t> unknown{};                 // attempts that got an unknown outcome
     std::set<std::uint64_t> anew{};                    // items that may arrive in another batch
     std::set<std::uint64_t> twice{};                   // items that arrived again
+    std::map<std::uint64_t, std::uint64_t> max_items{};  // of a batch that begins with this item
     std::vector<std::uint64_t> order{};
     std::uint64_t requests = 0;
     std::uint64_t throttled_ones = 0;
@@ -105,6 +106,9 @@ struct broker {
     {
         ++requests;
         RC_ASSERT(!batch.empty());
+        const auto refused_before = max_items.find(batch.front().id);
+        const bool again = refused_before != max_items.end();
+        if (again) RC_ASSERT(batch.size() <= refused_before->second);
         if (h.trouble != 0 && roll(40) == 0) h.limit = 60 + roll(400);
         std::uint64_t actual = h.envelope;
         for (const item& i : batch) actual += i.body + i.header;
@@ -122,6 +126,8 @@ struct broker {
                 for (const item& i : batch) sizes.push_back(i.body + i.header);
                 r.item_sizes = sizes;
             }
+            max_items[batch.front().id] =
+                send_audit::items_after_refusal(batch.size(), again, r.actual.has_value());
             return r;
         }
         const std::uint64_t mood = roll(10) < h.trouble ? roll(5) : 9;
@@ -206,15 +212,15 @@ void outcomes_are_true(const std::vector<item>& input, const broker& b, const se
     RC_ASSERT(r.taken == input.size());
 }
 
-void few_enough(std::uint64_t requests, std::size_t items, const send_policy& p,
-                std::uint64_t throttles)
+// A refusal lowers the item limit of the first item of its batch. A failure takes one try of each
+// item. An unknown outcome takes one try of its batch, until the batch is refused.
+void few_enough(const broker& b, std::size_t items, const send_policy& p)
 {
-    // A refusal halves the item limit of each of its items, after the first refusal. A failure
-    // takes one try of each item. An unknown outcome takes one try of its batch, until the batch is
-    // refused.
-    std::uint64_t halvings = 2;
-    for (std::size_t n = items; n != 0; n /= 2) ++halvings;
-    RC_ASSERT(requests <= items * ((halvings + 2) * p.retry.max_attempts + 1) + throttles);
+    const bool sizes_reported = b.h.tells_numbers || b.h.lies;
+    const std::uint64_t refusals_each =
+        send_audit::max_refusals(std::min<std::uint64_t>(items, p.limit.items), sizes_reported);
+    RC_ASSERT(b.requests <=
+              items * ((refusals_each + 2) * p.retry.max_attempts + 1) + b.throttled_ones);
 }
 
 template <class Input>
@@ -245,7 +251,7 @@ void sends_all(std::uint64_t seed, Input&& wrap)
     RC_ASSERT(r.sends == b.requests);
     RC_ASSERT(b.twice.size() <= r.maybe_twice);
     outcomes_are_true(input, b, r);
-    few_enough(b.requests, input.size(), p, b.throttled_ones);
+    few_enough(b, input.size(), p);
     const bool one_by_one = p.in_flight == 1 && !h.partials;
     if (one_by_one) RC_ASSERT(std::is_sorted(b.order.begin(), b.order.end()));
 }

@@ -3,11 +3,14 @@
 // The calibration of a sender with wrong or new documented limits. Each case once needed more
 // refusals.
 
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/send_books.hpp>
 
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/merged.hpp>
@@ -314,6 +317,46 @@ TEST_CASE("sender: an item that is too large by its share of a sum is sent befor
         s.on(batch_sender::reported{{attempt - 1, 1}}, steady_time{});
     }
     CHECK(s.finished());
+}
+
+namespace {
+
+// The numbers of items of the refused batches that begin with item 0. The broker refuses each of
+// them with this refusal, and accepts the others. All items have the same size.
+numbers refused_counts(std::uint64_t items, const batch_sender::too_large& refusal)
+{
+    batch_sender s({.limit = {.bytes = 1'000}});
+    numbers all(items);
+    std::iota(all.begin(), all.end(), 0);
+    numbers counts;
+    const auto answer = [&](const auto& batch) -> send_outcome {
+        if (*batch.begin() != 0) return batch_sender::accepted{};
+        counts.push_back(batch.size());
+        return refusal;
+    };
+    const send_report r =
+        send_all(all, [](std::uint64_t) -> std::uint64_t { return 5; }, s, answer, steady_time{});
+    CHECK(r.accepted == items - 1);
+    return counts;
+}
+
+}  // namespace
+
+TEST_CASE("sender: a refused batch comes back with fewer items, whatever the broker reports")
+{
+    // A reported size of 1 byte or 0 is wrong, and permits batches of any number of items.
+    for (const std::uint64_t actual : {std::uint64_t{0}, std::uint64_t{1}}) {
+        const numbers counts = refused_counts(200, {.actual = actual});
+        CHECK(counts.size() == send_audit::max_refusals(200, true));
+        for (std::size_t n = 1; n != counts.size(); ++n) {
+            CHECK(counts[n] == send_audit::items_after_refusal(counts[n - 1], n != 1, true));
+        }
+    }
+    const numbers counts = refused_counts(200, {});
+    CHECK(counts.size() <= send_audit::max_refusals(200, false));
+    for (std::size_t n = 1; n != counts.size(); ++n) {
+        CHECK(counts[n] <= send_audit::items_after_refusal(counts[n - 1], n != 1, false));
+    }
 }
 
 TEST_CASE("calibrator: negative headers do not allow unbounded batches of empty items")
