@@ -149,7 +149,7 @@ struct nats_settings {
     std::string user{};  ///< Empty: that of the URL, if any.
     std::string password{};
     std::chrono::milliseconds connect_wait{1'000};  ///< For each server.
-    std::chrono::milliseconds request_wait{1'000};  ///< For each JetStream request.
+    std::chrono::milliseconds request_wait{1'000};  ///< For each JetStream request, and each write.
     bool reconnect = true;
 };
 
@@ -241,6 +241,8 @@ private:
         set(natsOptions_SetMaxReconnect(o.get(), -1));
         set(natsOptions_SetReconnectWait(o.get(), 20));
         set(natsOptions_SetReconnectJitter(o.get(), 10, 10));
+        // Without a deadline, a write to a server that has stopped waits until it continues.
+        set(natsOptions_SetWriteDeadline(o.get(), settings_.request_wait.count()));
         set(natsOptions_SetPingInterval(o.get(), 1'000));
         set(natsOptions_SetMaxPingsOut(o.get(), 2));
         set(natsOptions_SetFailRequestsOnDisconnect(o.get(), true));

@@ -240,8 +240,10 @@ private:
             const std::deque<nats_message> replies =
                 next_replies(oldest + ack_wait, (in_flight + 1) / 2);
             if (replies.empty()) break;
+            const std::size_t before = in_flight;
             for (const nats_message& m : replies) take(m.get(), all, ready, in_flight);
-            resize_window(clock::now() - oldest, replies.size());
+            // Late replies to earlier calls are no measure of this one.
+            if (in_flight != before) resize_window(clock::now() - oldest, before - in_flight);
         }
         return outcome_of(all, in_flight);
     }

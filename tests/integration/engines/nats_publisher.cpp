@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The outcomes of a batch for a stream of NATS JetStream: refused messages, repetitions, a server
-// that is stopped, a stream that is removed; and a relay on top of it.
+// that is stopped, a stream that is removed; the messages in flight; and a relay on top of it.
 //
 //     nats_publisher FOLDER
 
@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -232,6 +233,79 @@ void faults(std::optional<engines::nats_server>& server, const std::string& fold
     server.emplace(folder);
 }
 
+/// Stops the server and publishes these messages. The server continues after `pause`. Returns the
+/// number of messages that were in flight at the end; 0 if all have an outcome.
+std::size_t in_flight_after(std::chrono::milliseconds pause, const engines::nats_server& server,
+                            engines::nats_publisher& broker, const std::vector<message>& batch)
+{
+    ::kill(server.pid(), SIGSTOP);
+    int status = 0;
+    check(::waitpid(server.pid(), &status, WUNTRACED) == server.pid() && WIFSTOPPED(status),
+          "the server has stopped");
+    const auto begin = std::chrono::steady_clock::now();
+    std::jthread wakes([&] {
+        std::this_thread::sleep_for(pause);
+        ::kill(server.pid(), SIGCONT);
+    });
+    const std::string outcome = text_of(broker.publish(batch));
+    check(std::chrono::steady_clock::now() - begin < seconds(3), "a call takes at most 3 s");
+    wakes.join();
+    const std::string before = "stream WINDOW: ";
+    const std::size_t at = broker.problem().find(before);
+    if (outcome != "unknown" || at == std::string::npos) return 0;
+    return std::stoul(broker.problem().substr(at + before.size()));
+}
+
+/// The window grows with quick acknowledgements, and shrinks with slow ones. A stopped server
+/// acknowledges nothing, so the messages in flight are the window.
+void window(const engines::nats_server& server)
+{
+    engines::nats_publisher broker(url_of(server), "WINDOW");
+    int ids = 0;
+    const auto batch = [&](int messages, std::size_t bytes = 0) {
+        std::vector<message> all;  // each with a key of its own, so all may be in flight
+        for (int n = 0; n != messages; ++n) {
+            const std::string id = std::to_string(ids++);
+            all.push_back({id, id, std::string(bytes, 'x')});
+        }
+        return all;
+    };
+    const auto publish = [&](int messages) {
+        const std::vector<message> all = batch(messages);
+        for (int tries = 0; tries != 50; ++tries) {
+            if (text_of(broker.publish(all)) == "accepted") return;
+        }
+        check(false, "the messages are not accepted: " + broker.problem());
+    };
+    const auto measured = [&] {
+        const std::size_t n = in_flight_after(seconds(2), server, broker, batch(5'000));
+        publish(1);
+        return n;
+    };
+    publish(1);
+    const std::size_t first = measured();
+    check(first >= 256 && first <= 257, "at first, " + std::to_string(first) + " are in flight");
+    // The window is not enlarged by the late acknowledgements of the messages that were in flight.
+    const std::size_t second = measured();
+    check(second >= first && second <= first + 1,
+          "then, " + std::to_string(second) + " are in flight");
+    std::size_t grown = 0;
+    for (int tries = 0; tries != 5 && grown != 4'096; ++tries) {
+        for (int n = 0; n != 5; ++n) publish(5'000);
+        grown = measured();
+        check(grown <= 4'096, std::to_string(grown) + " are in flight");
+    }
+    check(grown > second, "with quick acknowledgements, " + std::to_string(grown) +
+                              " are in flight");
+    (void)in_flight_after(std::chrono::milliseconds(400), server, broker, batch(1'000));
+    const std::size_t reduced = measured();
+    check(reduced >= 256 && reduced < grown,
+          "after slow acknowledgements, " + std::to_string(reduced) + " are in flight");
+    // Bodies that do not fit into the buffers of the connection.
+    check(in_flight_after(seconds(4), server, broker, batch(256, 100'000)) != 0,
+          "a server that hangs acknowledges nothing");
+}
+
 /// A row that the server refuses is dead, the others arrive in the order of their key.
 void relay(const std::string& url, witness& w)
 {
@@ -276,6 +350,7 @@ int main(int, char** argv)
         outcomes(url_of(*server), w);
         relay(url_of(*server), w);
     }
+    window(*server);
     faults(server, folder);
     if (failures == 0) std::printf("nats_publisher: all outcomes are right\n");
     return failures == 0 ? 0 : 1;
