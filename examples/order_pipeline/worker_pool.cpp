@@ -184,7 +184,7 @@ casualties work_off(shop_services& w, const options& o, sessions_server& server,
     std::uniform_int_distribution<int> pause(1'000, 20'000);
     auto next_kill = begun + 20ms;
     // After each kill the session's lock must expire, so no step reaches its delivery limit.
-    const auto last_kill = begun + 6 * queue_options.lock;
+    const auto last_kill = begun + 3s;
     support::standstill nothing;
     for (std::uint64_t left = w.queue.depth(); left != 0; left = w.queue.depth()) {
         server.step();

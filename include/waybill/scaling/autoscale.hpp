@@ -59,8 +59,8 @@ void run_autoscale(Sources& sources, const Policy& p, State& s, Count& count, Re
 /// a number. `s`: an `autoscale_state`, or a `state_store`, loaded at each round. `count()` returns
 /// the current number of instances in the same forms. `resize(command)` returns a fault, void or a
 /// `resize_outcome`: a fault is a failure, `cancelled` and `pending` leave the command without a
-/// result. `observe(decision)` is called after the decision was stored and its
-/// command was executed, so an observer that throws or is slow delays no command.
+/// result. `observe(decision)` is called after the decision was stored and
+/// its command was executed, so an observer that throws or is slow delays no command.
 ///
 /// Refused (see `refused`): a policy that `validate` refuses, two sources with one name, a metric
 /// without a source, and more `min_points` than the window has samples.
