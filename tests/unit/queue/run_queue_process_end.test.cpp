@@ -32,7 +32,7 @@ using waybill::testing::queued_message;
 
 using end_reason = queue_report::end_reason;
 
-const waybill::steady_time start = waybill::steady_time::at(1h);
+const waybill::steady_time first_time = waybill::steady_time::at(1h);
 
 // A queue with "order-7" and "order-8", and workers with a handler that is idempotent by the id of
 // the message.
@@ -76,7 +76,7 @@ struct simulation {
         return waybill::run_queue(worker, handle, policy, limited);
     }
 
-    manual_environment env{start, waybill::wall_time::at(24h)};
+    manual_environment env{first_time, waybill::wall_time::at(24h)};
     memory_queue<manual_environment, D> queue;
     waybill::duration retry_for = 24h;
     std::uint64_t policy_deliveries = ~std::uint64_t{0};
@@ -86,7 +86,7 @@ struct simulation {
     std::map<std::string, int> effects{};
 };
 
-[[nodiscard]] std::uint64_t sum_of_outcomes(const queue_report& r)
+[[nodiscard]] std::uint64_t outcome_sum(const queue_report& r)
 {
     return r.completed + r.given_back + r.deferred + r.dead_lettered + r.left_to_lock +
            r.unconfirmed;
@@ -116,7 +116,7 @@ void is_delivered_again()
     CHECK(r.received == 2);
     CHECK(r.completed == 2);
     CHECK(r.listed.empty());
-    CHECK(sum_of_outcomes(r) == r.received);
+    CHECK(outcome_sum(r) == r.received);
     CHECK(s.queue.completed() == 2);
     CHECK(s.queue.dead_letters().empty());
 
@@ -126,8 +126,8 @@ void is_delivered_again()
     CHECK(s.calls[1].deliveries == 1);
     CHECK(s.calls[2].id == "order-7");
     CHECK(s.calls[2].deliveries == 2);
-    CHECK(s.calls[2].time >= start + 60s);
-    CHECK(s.calls[2].time <= start + 60s + waybill::queue_policy{}.poll_interval);
+    CHECK(s.calls[2].time >= first_time + 60s);
+    CHECK(s.calls[2].time <= first_time + 60s + waybill::queue_policy{}.poll_interval);
     CHECK(s.effects == std::map<std::string, int>{{"order-7", 1}, {"order-8", 1}});
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("the deliveries of ended workers count as tries of the message")
         }
         const queue_report r = s.run_worker();
         CHECK(r.end == end_reason::empty);
-        CHECK(sum_of_outcomes(r) == r.received);
+        CHECK(outcome_sum(r) == r.received);
         CHECK(r.deferred == (ended == 8 ? 1 : 0));
         CHECK(r.completed == (ended == 8 ? 2 : 1));
         CHECK(s.queue.dead_letters().size() == (ended == 8 ? 0 : 1));
@@ -203,7 +203,7 @@ TEST_CASE("workers that always end before complete do not repeat an effect for e
     queue_report r;
     do {
         r = s.run_worker(injected_fault::dies_before);
-        CHECK(sum_of_outcomes(r) == r.received);
+        CHECK(outcome_sum(r) == r.received);
     } while (r.end != end_reason::empty && ++workers != 100);
     // After ten deliveries without a settlement, the next worker dead-letters the message.
     CHECK(r.end == end_reason::empty);
