@@ -135,6 +135,7 @@ HOSTS
 azurite_stop
 
 # With TLS the certificate is checked.
+command -v openssl >/dev/null || skip 'the part with TLS: there is no openssl'
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out ca.pem -days 2 -subj /CN=127.0.0.1 \
     -addext subjectAltName=IP:127.0.0.1 >/dev/null 2>&1 || fail 'no certificate'
 azurite_start "$packages" "$work/tls" 300 blob --cert "$work/ca.pem" --key "$work/key.pem" || fail 'no service with TLS'

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/core/match.hpp>
 
 namespace batch_machine_test {
 namespace {
