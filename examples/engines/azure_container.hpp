@@ -11,7 +11,8 @@
 //     writers one gets the other result.
 //  2. A write is sent once. If its response is lost, the result is infrastructure: unknown.
 //  3. A missing container is created.
-//  4. `replace` changes the metadata only: an account with soft delete or versions keeps no copy.
+//  4. `replace` changes the metadata only, so an account with soft delete keeps no copy. An account
+//     with versions keeps one of each write, and charges for it: do not use such an account.
 //
 //     status, code                                   result
 //     2xx                                            done
