@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 /// be longer than a disk's worst pause, or its holder loses it and a step runs twice. In PostgreSQL,
 /// the lock of a killed worker is free at once.
 inline constexpr engines::session_options queue_options{
-    .lock = 2s, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
+    .lock = 1s, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
 
 /// The program's files in a folder.
 inline constexpr std::string_view own_files[] = {
