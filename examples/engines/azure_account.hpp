@@ -54,6 +54,27 @@ struct azure_account {
     [[nodiscard]] std::string root() const { return path.value_or("/" + name); }
 };
 
+using connection_fields = std::map<std::string, std::string, std::less<>>;
+
+/// The fields of a connection string of any service of Azure: NAME=VALUE;NAME=VALUE
+[[nodiscard]] inline waybill::result<connection_fields, std::string> connection_fields_in(
+    std::string_view connection)
+{
+    connection_fields fields;
+    while (!connection.empty()) {
+        const std::string_view part = connection.substr(0, connection.find(';'));
+        connection.remove_prefix(std::min(part.size() + 1, connection.size()));
+        if (part.empty()) continue;
+        const std::size_t sign = part.find('=');  // a key may contain it as well
+        if (sign == part.npos) {
+            return waybill::unexpected(
+                std::string("connection string: each part has the form NAME=VALUE"));
+        }
+        fields[std::string(part.substr(0, sign))] = part.substr(sign + 1);
+    }
+    return fields;
+}
+
 /// The account, or the reason why the text is no connection string of this service.
 [[nodiscard]] inline waybill::result<azure_account, std::string> azure_account_of_connection(
     std::string_view connection, const azure_service& service)
@@ -62,15 +83,9 @@ struct azure_account {
         return waybill::unexpected("connection string: " + std::string(field) + " " +
                                    std::string(rule));
     };
-    std::map<std::string, std::string, std::less<>> fields;
-    while (!connection.empty()) {
-        const std::string_view part = connection.substr(0, connection.find(';'));
-        connection.remove_prefix(std::min(part.size() + 1, connection.size()));
-        if (part.empty()) continue;
-        const std::size_t sign = part.find('=');  // a key may contain it as well
-        if (sign == part.npos) return wrong("each part", "has the form NAME=VALUE");
-        fields[std::string(part.substr(0, sign))] = part.substr(sign + 1);
-    }
+    const auto read = connection_fields_in(connection);
+    if (!read) return waybill::unexpected(read.error());
+    const connection_fields& fields = *read;
     const auto field = [&](std::string_view name, const char* usual = "") {
         const auto found = fields.find(name);
         return found == fields.end() ? std::string(usual) : found->second;

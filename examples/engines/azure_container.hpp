@@ -132,17 +132,15 @@ inline constexpr waybill::wire::error_code azure_blob_own[]{
 [[nodiscard]] inline std::string azure_folder(std::string_view source, std::string_view group)
 {
     std::string folder;
-    bool whole = false;
-    for (std::string_view rest = source; !whole;) {
+    for (std::string_view rest = source; !rest.empty();) {
         const std::size_t slash = rest.find('/');
-        const std::string part = azure_name(rest.substr(0, slash));
-        if (part.starts_with('~')) folder = azure_name(source);
-        if (part.starts_with('~')) break;
-        folder += part;
-        whole = slash == rest.npos;
-        if (!whole) folder += '/';
-        if (!whole) rest.remove_prefix(slash + 1);
+        folder += azure_name(rest.substr(0, slash));
+        if (slash == rest.npos) break;
+        folder += '/';
+        rest.remove_prefix(slash + 1);
     }
+    // A source with another part is one folder.
+    if (folder != source || source.empty() || source.ends_with('/')) folder = azure_base64(source);
     return folder + "/" + azure_name(group) + "/";
 }
 
@@ -349,11 +347,7 @@ private:
         headers["x-ms-date"] = http_date(std::time(nullptr));
         headers["x-ms-version"] = "2019-12-12";
         std::string path = account_.root() + "/" + name_;
-        for (std::size_t at = 0; at < blob.size();) {
-            const std::size_t slash = std::min(blob.find('/', at), blob.size());
-            path += "/" + url_part(std::string_view(blob).substr(at, slash - at));
-            at = slash + 1;
-        }
+        if (!blob.empty()) path += "/" + url_path(blob);
         std::string whole = path;
         char sign = '?';
         for (const auto& [field, value] : q) {

@@ -23,11 +23,8 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_DEPTH_SERVICE_BUS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_DEPTH_SERVICE_BUS_HPP
 
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <functional>
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +33,7 @@
 #include <pugixml.hpp>
 
 #include "address.hpp"
+#include "azure_account.hpp"
 #include "depth.hpp"
 #include "http_client.hpp"
 #include "number.hpp"
@@ -64,15 +62,9 @@ struct service_bus_place {
     const auto wrong = [](const char* field, const char* rule) {
         return waybill::unexpected(std::string("connection string: ") + field + " " + rule);
     };
-    std::map<std::string, std::string, std::less<>> fields;
-    while (!connection.empty()) {
-        const std::string_view part = connection.substr(0, connection.find(';'));
-        connection.remove_prefix(std::min(part.size() + 1, connection.size()));
-        if (part.empty()) continue;
-        const std::size_t sign = part.find('=');  // a key may contain it as well
-        if (sign == part.npos) return wrong("each part", "has the form NAME=VALUE");
-        fields[std::string(part.substr(0, sign))] = part.substr(sign + 1);
-    }
+    const auto read = connection_fields_in(connection);
+    if (!read) return waybill::unexpected(read.error());
+    connection_fields fields = *read;
     if (queue.empty()) return waybill::unexpected(std::string("the name of the queue is missing"));
     service_bus_place p{.queue = std::string(queue),
                         .key_name = fields["SharedAccessKeyName"],
@@ -113,14 +105,7 @@ public:
         try {
             http_client http(http_origin(at_.scheme, at_.host, at_.port),
                              {.patience = patience_, .repeatable = true});
-            // A queue in a folder keeps its slashes.
-            std::string path;
-            for (std::string_view rest = at_.queue;;) {
-                const std::size_t slash = rest.find('/');
-                path += "/" + url_part(rest.substr(0, slash));
-                if (slash == rest.npos) break;
-                rest.remove_prefix(slash + 1);
-            }
+            const std::string path = "/" + url_path(at_.queue);
             return taken(http.ask("GET", path + "?api-version=2021-05",
                                   {{"Authorization", token("http://" + at_.host + path)}}, ""));
         } catch (const http_error& e) {

@@ -330,6 +330,14 @@ private:
     return out;
 }
 
+/// The same for a path of several parts: each / stays.
+[[nodiscard]] inline std::string url_path(std::string_view text)
+{
+    const std::size_t slash = text.find('/');
+    if (slash == text.npos) return url_part(text);
+    return url_part(text.substr(0, slash)) + "/" + url_path(text.substr(slash + 1));
+}
+
 }  // namespace engines
 
 #endif  // WAYBILL_EXAMPLES_ENGINES_HTTP_CLIENT_HPP
