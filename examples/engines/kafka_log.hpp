@@ -274,6 +274,9 @@ private:
         return {};
     }
 
+    using kafka_message =
+        std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)>;
+
     /// Moves events from the queue to `events`, which is empty, until there are `max_count`, or the
     /// queue is empty. Waits for the first one no longer than `wait`. Returns an error of the
     /// fetch, or RD_KAFKA_RESP_ERR__PARTITION_EOF if the fetch has reached the end.
@@ -282,21 +285,47 @@ private:
                                            std::vector<event>& events)
     {
         const clock::time_point until = clock::now() + wait;
-        while (events.size() < std::min(max_count, max_events)) {
+        const std::uint64_t most = std::min(max_count, max_events);
+        for (;;) {
+            // A call for many events would wait until there are so many.
+            rd_kafka_resp_err_t e = take_fetched(f, most, events);
+            if (e != RD_KAFKA_RESP_ERR_NO_ERROR || !events.empty()) return e;
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
-            const bool is_waiting = events.empty() && left.count() > 0;
-            const std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)> m(
-                rd_kafka_consume_queue(f.events.get(), is_waiting ? ms(left) : 0),
-                &rd_kafka_message_destroy);
-            if (!m && is_waiting) continue;  // it may have been a marker
-            if (!m) break;
-            if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) f.end = m->offset;
-            if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR) return m->err;
-            if (!f.last || static_cast<std::uint64_t>(m->offset) > *f.last) {
-                f.last = static_cast<std::uint64_t>(m->offset);
-                f.end.reset();
-                events.push_back({*f.last, body_of(*m)});
-            }
+            if (left.count() <= 0) return e;
+            const kafka_message first(rd_kafka_consume_queue(f.events.get(), ms(left)),
+                                      &rd_kafka_message_destroy);
+            // Without a message, it may have been a marker.
+            e = first ? add(f, *first, events) : RD_KAFKA_RESP_ERR_NO_ERROR;
+            if (e != RD_KAFKA_RESP_ERR_NO_ERROR) return e;
+            if (!events.empty()) return take_fetched(f, most, events);
+        }
+    }
+
+    /// The same without a wait.
+    [[nodiscard]] rd_kafka_resp_err_t take_fetched(fetch& f, std::uint64_t max_count,
+                                                   std::vector<event>& events)
+    {
+        batch_.resize(max_count - events.size());
+        const ssize_t count =
+            rd_kafka_consume_batch_queue(f.events.get(), 0, batch_.data(), batch_.size());
+        rd_kafka_resp_err_t e = RD_KAFKA_RESP_ERR_NO_ERROR;
+        for (ssize_t n = 0; n < count; ++n) {
+            const kafka_message m(batch_[static_cast<std::size_t>(n)], &rd_kafka_message_destroy);
+            if (is_usual(e)) e = add(f, *m, events);
+        }
+        return e;
+    }
+
+    /// Adds the message, if it is an event that was not returned before. Returns its error.
+    [[nodiscard]] static rd_kafka_resp_err_t add(fetch& f, const rd_kafka_message_t& m,
+                                                 std::vector<event>& events)
+    {
+        if (m.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) f.end = m.offset;
+        if (m.err != RD_KAFKA_RESP_ERR_NO_ERROR) return m.err;
+        if (!f.last || static_cast<std::uint64_t>(m.offset) > *f.last) {
+            f.last = static_cast<std::uint64_t>(m.offset);
+            f.end.reset();
+            events.push_back({*f.last, body_of(m)});
         }
         return RD_KAFKA_RESP_ERR_NO_ERROR;
     }
@@ -384,6 +413,7 @@ private:
     std::unique_ptr<rd_kafka_t, decltype(&rd_kafka_destroy)> k_;
     std::unique_ptr<rd_kafka_topic_t, decltype(&rd_kafka_topic_destroy)> t_;
     std::map<std::int32_t, fetch> fetches_{};
+    std::vector<rd_kafka_message_t*> batch_{};  ///< Empty between calls, but for its memory.
 };
 
 static_assert(waybill::event_log<kafka_log>);
