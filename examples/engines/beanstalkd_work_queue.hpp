@@ -13,11 +13,13 @@
 //    an empty binlog counts from 1.
 // 3. The server (1.12) may notice the end of a lock only at the next command of that connection, or
 //    when it is closed. A handler that hangs keeps its message.
-// 4. Deliveries are the server's `reserves`. All of them count. A server that restarts knows only
+// 4. `complete` also reserves the next job, in the same request, for the next call of `receive`.
+//    If none follows, this job is locked until its time-to-run or the connection ends.
+// 5. Deliveries are the server's `reserves`. All of them count. A server that restarts knows only
 //    those before the last release of the job.
-// 5. A dead letter is a job of the tube NAME.dead: the reason, a line feed, the body. If it is too
+// 6. A dead letter is a job of the tube NAME.dead: the reason, a line feed, the body. If it is too
 //    large for the server, the job is buried without the reason.
-// 6. Without the binlog (-b) all jobs are lost when the server ends. With it, a server (1.12) that is
+// 7. Without the binlog (-b) all jobs are lost when the server ends. With it, a server (1.12) that is
 //    killed while it compacts the binlog can lose one job, because it removes the old file before it
 //    has written the job to the new one.
 //
@@ -56,6 +58,7 @@ public:
         std::uint64_t deliveries = 0;
         std::string body{};
         waybill::duration locked_for{};
+        seconds time_to_run{};
         std::uint64_t priority = 0;
         std::uint64_t connection = 0;  ///< The reservation belongs to it.
         clock::time_point until{};     ///< The reservation lasts at least until then.
@@ -79,31 +82,38 @@ public:
     {
         std::optional<message> m;
         waybill::fault f = guarded([&](socket& s) {
+            m = next(s);
+            if (m) return;
             const auto requested = clock::now();
             const std::string reserve = "reserve-with-timeout " + std::to_string(wait_.count());
             std::string said = ask(s, reserve);
             // A message that was left to its lock: it ends soon, or has ended and this command has
             // made the server notice.
             if (said == "DEADLINE_SOON") said = ask(s, reserve);
-            if (said == "TIMED_OUT" || said == "DEADLINE_SOON") return;
-            const auto number = number_in(said, "RESERVED ", " ");
-            if (!number) throw refused(said);
-            message got{.number = *number, .body = body_after(s, said), .connection = connection_};
-            const std::string job = stats(s, "stats-job " + std::to_string(*number));
-            got.deliveries = number_of(job, "reserves");
-            got.priority = number_of(job, "pri");
-            const seconds time_to_run(number_of(job, "ttr"));
-            got.locked_for = time_to_run;
-            got.until = requested + time_to_run;
+            auto got = reserved(s, said, requested);
+            if (got) add_statistics(s, *got);
             m = std::move(got);
         });
         if (!f.ok()) return waybill::unexpected(std::move(f));
         return m;
     }
 
+    /// Reserves the next job, too, unless one is reserved already.
     [[nodiscard]] waybill::fault complete(const message& m)
     {
-        return settle(m, "delete " + std::to_string(m.number), "DELETED");
+        const std::string remove = "delete " + std::to_string(m.number);
+        if (next_ && next_->connection == connection_) return settle(m, remove, "DELETED");
+        std::string removed;
+        waybill::fault f = guarded([&](socket& s) {
+            check(s, m);
+            const auto requested = clock::now();
+            s.write(remove + "\r\nreserve-with-timeout 0\r\n");
+            removed = s.line();
+            next_ = reserved(s, s.line(), requested);
+        });
+        if (removed == "DELETED") return {};  // also if the reservation has failed
+        if (!removed.empty() && f.ok()) return fault_of(removed);
+        return f;
     }
 
     [[nodiscard]] waybill::fault abandon(const message& m) { return release(m, 0); }
@@ -138,7 +148,9 @@ public:
     {
         const auto requested = clock::now();
         waybill::fault f = settle(m, "touch " + std::to_string(m.number), "TOUCHED");
-        if (f.ok()) m.until = requested + m.locked_for.to_chrono();
+        if (!f.ok()) return f;
+        m.locked_for = m.time_to_run;
+        m.until = requested + m.time_to_run;
         return f;
     }
 
@@ -156,10 +168,52 @@ public:
     }
 
 private:
+    static constexpr std::string_view not_found = "NOT_FOUND";
+
     /// A reply of the server. The connection can still be used.
     struct refused : socket_error {
         using socket_error::socket_error;
     };
+
+    /// The job of a reply to a reservation; none if the server has no job. Throws `refused`.
+    [[nodiscard]] std::optional<message> reserved(socket& s, const std::string& said,
+                                                  clock::time_point requested) const
+    {
+        if (said == "TIMED_OUT" || said == "DEADLINE_SOON") return {};
+        const auto number = number_in(said, "RESERVED ", " ");
+        if (!number) throw refused(said);
+        return message{.number = *number,
+                       .body = body_after(s, said),
+                       .connection = connection_,
+                       .until = requested};
+    }
+
+    static void add_statistics(socket& s, message& m)
+    {
+        const std::string job = stats(s, "stats-job " + std::to_string(m.number));
+        m.deliveries = number_of(job, "reserves");
+        m.priority = number_of(job, "pri");
+        m.time_to_run = seconds(number_of(job, "ttr"));
+        m.locked_for = m.time_to_run;
+        m.until += m.time_to_run;
+    }
+
+    /// The job that `complete` has reserved, if it is still locked.
+    [[nodiscard]] std::optional<message> next(socket& s)
+    {
+        const auto called = clock::now();
+        auto m = std::exchange(next_, {});
+        if (!m || m->connection != connection_) return {};
+        try {
+            add_statistics(s, *m);
+        } catch (const refused& e) {
+            if (e.what() != not_found) throw;
+            return {};
+        }
+        m->locked_for = m->until - called;
+        if (clock::now() >= m->until) return {};
+        return m;
+    }
 
     [[nodiscard]] waybill::fault release(const message& m, std::int64_t delay)
     {
@@ -182,10 +236,10 @@ private:
     /// settle the message only if it was not reserved again.
     void check(socket& s, const message& m) const
     {
-        if (m.connection != connection_) throw refused("NOT_FOUND");
+        if (m.connection != connection_) throw refused(std::string(not_found));
         if (clock::now() < m.until) return;
         const std::string job = stats(s, "stats-job " + std::to_string(m.number));
-        if (number_of(job, "reserves") != m.deliveries) throw refused("NOT_FOUND");
+        if (number_of(job, "reserves") != m.deliveries) throw refused(std::string(not_found));
     }
 
     template <class F>
@@ -195,19 +249,23 @@ private:
             with_server(call);
             return {};
         } catch (const refused& e) {
-            const std::string_view said = e.what();
-            if (said == "NOT_FOUND") return waybill::ownership_lost("the lock is lost");
-            if (said == "BAD_FORMAT" || said == "UNKNOWN_COMMAND")
-                return waybill::permanent(text(e));
-            return waybill::infrastructure(text(e));
+            return fault_of(e.what());
         } catch (const socket_error& e) {
-            return waybill::infrastructure(text(e));
+            return waybill::infrastructure(text(e.what()));
         }
     }
 
-    [[nodiscard]] std::string text(const socket_error& e) const
+    [[nodiscard]] waybill::fault fault_of(std::string_view reply) const
     {
-        return "beanstalkd, tube " + tube_ + ": " + e.what();
+        if (reply == not_found) return waybill::ownership_lost("the lock is lost");
+        if (reply == "BAD_FORMAT" || reply == "UNKNOWN_COMMAND")
+            return waybill::permanent(text(reply));
+        return waybill::infrastructure(text(reply));
+    }
+
+    [[nodiscard]] std::string text(std::string_view error) const
+    {
+        return "beanstalkd, tube " + tube_ + ": " + std::string(error);
     }
 
     template <class F>
@@ -284,6 +342,9 @@ private:
     seconds wait_;
     std::unique_ptr<socket> socket_{};
     std::uint64_t connection_ = 0;
+    /// Reserved by `complete`. Until `receive` asks for its statistics, `until` is the time of the
+    /// request.
+    std::optional<message> next_{};
 };
 
 }  // namespace engines

@@ -158,6 +158,46 @@ void expect_large_dead_letters(const engines::server& at)
     expect(q.empty().value_or(false) && q.dead_letters().empty(), "it is buried");
 }
 
+/// `complete` reserves the next job.
+void expect_next_reserved(const engines::server& at)
+{
+    const auto body_of = [](const auto& m) { return m && *m ? (**m).body : std::string(); };
+    auto q = std::make_unique<beanstalkd>(at, "NEXT");
+    beanstalkd other(at, "NEXT");
+    for (const char* body : {"1", "2", "3", "4"}) q->put(body);
+    auto m = q->receive(lock);
+    auto kept = q->receive(lock);
+    expect(m && *m && q->complete(**m).ok(), "the first job is completed");
+    expect(kept && *kept && q->complete(**kept).ok(), "and one received before it");
+    expect(body_of(other.receive(lock)) == "4", "only one job is reserved ahead");
+    m = q->receive(lock);
+    expect(body_of(m) == "3" && (**m).deliveries == 1, "it is received");
+    expect(q->complete(**m).ok() && !q->complete(**m).ok(), "a job is completed once");
+
+    for (const char* body : {"5", "6"}) other.put(body);
+    m = q->receive(lock);
+    expect(body_of(m) == "5" && q->complete(**m).ok(), "a further job");
+    std::this_thread::sleep_for(lock + 200ms);
+    m = other.receive(lock);
+    while (body_of(m) == "4") m = other.receive(lock);
+    const auto late = q->receive(lock);
+    if (body_of(m).empty()) m = late;
+    else expect(body_of(late).empty(), "then it is not received");
+    expect(body_of(m) == "6" && (**m).deliveries == 2, "its lock ends");
+
+    q = std::make_unique<beanstalkd>(at, "CLOSED");
+    beanstalkd next(at, "CLOSED");
+    for (const char* body : {"7", "8"}) q->put(body);
+    m = q->receive(lock);
+    expect(body_of(m) == "7" && q->complete(**m).ok(), "the last job of a connection");
+    q.reset();
+    for (int tries = 0; tries != 100 && body_of(m) != "8"; ++tries) {
+        m = next.receive(lock);
+        std::this_thread::sleep_for(5ms);
+    }
+    expect(body_of(m) == "8", "the end of the connection releases the next job");
+}
+
 // --- kills --------------------------------------------------------------------------------------
 
 void add_line(std::ofstream& file, const std::string& line)
@@ -262,7 +302,10 @@ int main(int argc, char** argv)
     if (argc < 4) return 2;
     const engines::server at{.host = "127.0.0.1", .port = words[3], .patience = 1s};
     try {
-        if (words[1] == "conform" && words[2] == "beanstalkd") expect_large_dead_letters(at);
+        if (words[1] == "conform" && words[2] == "beanstalkd") {
+            expect_large_dead_letters(at);
+            expect_next_reserved(at);
+        }
 #if __has_include(<nats/nats.h>)
         if (words[2] == "nats") return run<nats>(at, words);
 #endif
