@@ -3,11 +3,11 @@
 // consumer: run_partitions over the log of an engine, and a loop by hand over its client library.
 // Both write into SQLite.
 //
-// Each event inserts one row. A batch of at most 100 events of one partition is one transaction,
+// Each event inserts one row with its body. A batch of at most 100 events of one partition is one transaction,
 // which also stores the position. Each commit is synced to the disk. A turn reads a log from the
 // beginning, ends before the log does, and is timed after its first 1,000 events, so that neither
 // the start nor the wait at the end of a partition counts. Before its first event, run_partitions
-// waits some seconds for other owners. The loop by hand makes the same pause, because a short turn
+// waits for other owners. The loop by hand makes the same pause, because a short turn
 // has another rate after a pause.
 //
 // Both have one commit for each batch: batch_policy has savepoints = false and crash_records = false.
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "../../examples/engines/sqlite.hpp"
@@ -76,7 +77,7 @@ public:
         env.events = events;
         const auto handle = [&](auto&, const auto& e, const waybill::partition_key& key) {
             env.time.count();
-            insert_.run(key.partition, e.sequence, e.body.size());
+            insert_.run(key.partition, e.sequence, engines::blob{e.body});
             return waybill::fault{};
         };
         (void)waybill::run_partitions(log, store_, leases_, handle,
@@ -84,6 +85,8 @@ public:
                                        .group = group(),
                                        .owner = "bench",
                                        .max_events = max_events,
+                                       .leases = {.interval = waybill::duration::milliseconds(500),
+                                                  .expiry = waybill::duration::seconds(5)},
                                        .batch = {.savepoints = false, .crash_records = false}},
                                       env);
         const double seconds = env.time.elapsed();
@@ -91,7 +94,7 @@ public:
         return checked(seconds, events);
     }
 
-    /// `read(partition, take)` calls take(sequence, size) for each event of the next batch.
+    /// `read(partition, take)` calls take(sequence, body) for each event of the next batch.
     template <class Read>
     [[nodiscard]] double by_hand(std::uint64_t events, Read read)
     {
@@ -101,10 +104,10 @@ public:
         for (std::uint64_t p = 0; time.events() < events; p = (p + 1) % partitions) {
             const std::string partition = std::to_string(p);
             std::optional<std::uint64_t> last;
-            read(p, [&](std::uint64_t sequence, std::uint64_t size) {
+            read(p, [&](std::uint64_t sequence, std::string_view body) {
                 time.count();
                 if (!last) begin_.run();
-                insert_.run(partition, sequence, size);
+                insert_.run(partition, sequence, engines::blob{body});
                 last = sequence;
             });
             if (!last) continue;
@@ -135,7 +138,7 @@ private:
 
     static constexpr const char* tables =
         "PRAGMA synchronous=FULL;"
-        "CREATE TABLE IF NOT EXISTS effects (part TEXT, sequence INTEGER, bytes INTEGER);"
+        "CREATE TABLE IF NOT EXISTS effects (part TEXT, sequence INTEGER, body BLOB);"
         "CREATE TABLE IF NOT EXISTS places (grp TEXT, part TEXT, sequence INTEGER,"
         " PRIMARY KEY (grp, part)) WITHOUT ROWID";
 

@@ -50,7 +50,7 @@ inline void expect(bool is_true, const char* text)
     if (!is_true) throw missing(text);
 }
 
-inline constexpr int turns = 5;
+inline constexpr int turns = 15;
 
 /// Events per second.
 struct rate {

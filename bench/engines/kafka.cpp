@@ -143,7 +143,8 @@ double by_librdkafka(const std::string& brokers, sink& to, std::uint64_t events)
         for (ssize_t i = 0; i < n; ++i) {
             rd_kafka_message_t* const m = batch[static_cast<std::size_t>(i)];
             if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-                take(static_cast<std::uint64_t>(m->offset), m->len);
+                take(static_cast<std::uint64_t>(m->offset),
+                     {static_cast<const char*>(m->payload), m->len});
             rd_kafka_message_destroy(m);
         }
     });

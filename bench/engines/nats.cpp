@@ -92,7 +92,8 @@ double by_fetch(jsCtx* js, sink& to, std::uint64_t events)
         for (natsMsg* const m : batch) {
             engines::nats_metadata data;
             check(natsMsg_GetMetaData(engines::out(data), m), "natsMsg_GetMetaData");
-            take(data->Sequence.Stream, static_cast<std::uint64_t>(natsMsg_GetDataLength(m)));
+            take(data->Sequence.Stream,
+                 {natsMsg_GetData(m), static_cast<std::size_t>(natsMsg_GetDataLength(m))});
         }
     });
 }

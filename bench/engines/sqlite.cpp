@@ -74,7 +74,7 @@ row sqlite(const std::string& folder)
                     batch.push_back({select.whole<std::uint64_t>(0), select.bytes(1)});
                 };
                 select.each(add, std::to_string(p), last[p], max_events);
-                for (const auto& e : batch) take(e.sequence, e.body.size());
+                for (const auto& e : batch) take(e.sequence, e.body);
                 last[p] = batch.back().sequence;
             });
         },
