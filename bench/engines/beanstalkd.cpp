@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// beanstalkd: a tube with the binlog. A put takes one job, so there are no batches.
+// beanstalkd: a tube with the binlog. A put takes one job, so there are no batches. A worker that
+// makes a dead letter of a job after a number of deliveries asks for this number (stats-job).
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <thread>
 
@@ -55,8 +57,10 @@ double by_run_queue(engines::socket& producer, engines::beanstalkd_work_queue& q
     });
 }
 
-double by_hand(engines::socket& producer, engines::socket& s, std::uint64_t jobs)
+double by_hand(engines::socket& producer, engines::socket& s, bool counts_deliveries,
+               std::uint64_t jobs)
 {
+    constexpr std::uint64_t max_deliveries = 10;
     put_all(producer, jobs);
     return events_in(jobs, [&] {
         for (std::uint64_t n = 0; n != jobs; ++n) {
@@ -65,7 +69,16 @@ double by_hand(engines::socket& producer, engines::socket& s, std::uint64_t jobs
             const std::size_t size = line.rfind(' ') + 1;
             expect(line.starts_with("RESERVED "), "beanstalkd: reserve");
             const std::string job = s.bytes(engines::number_in(line.substr(size)).value_or(0) + 2);
-            s.write("delete " + line.substr(9, size - 10) + "\r\n");
+            const std::string number = line.substr(9, size - 10);
+            if (counts_deliveries) {
+                s.write("stats-job " + number + "\r\n");
+                const std::string reply = s.line();  // OK 142
+                const auto length = engines::number_in(reply.substr(reply.rfind(' ') + 1));
+                const std::string known = s.bytes(length.value_or(0) + 2);
+                const auto deliveries = engines::number_in(known, "\nreserves: ", "\n");
+                expect(deliveries && *deliveries <= max_deliveries, "beanstalkd: stats-job");
+            }
+            s.write("delete " + number + "\r\n");
             expect(s.line() == "DELETED" && !job.empty(), "beanstalkd: delete");
         }
     });
@@ -96,8 +109,12 @@ row beanstalkd(const std::string& folder)
     engines::beanstalkd_work_queue queue({.host = "127.0.0.1", .port = port}, "orders");
     peers consume;
     consume.add("ours", [&](std::uint64_t n) { return by_run_queue(producer, queue, n); });
-    consume.add("by hand", [&](std::uint64_t n) { return by_hand(producer, consumer, n); });
+    consume.add("by hand", [&](std::uint64_t n) { return by_hand(producer, consumer, true, n); });
+    consume.add("uncounted",
+                [&](std::uint64_t n) { return by_hand(producer, consumer, false, n); });
     consume.take_turns();
+    std::printf("beanstalkd: by hand without the number of deliveries %.0f events per second\n",
+                consume.at("uncounted").highest);
     return {.engine = printed_by("beanstalkd -v"),
             .adapters = "beanstalkd_work_queue.hpp",
             .consumer = consume.at("ours"),
