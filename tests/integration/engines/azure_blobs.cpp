@@ -248,54 +248,17 @@ void checkpoint_rules()
 std::string response(int status, const std::string& code, const std::string& headers = {},
                      const std::string& body = {})
 {
-    return "HTTP/1.1 " + std::to_string(status) + " So\r\n" +
-           (code.empty() ? "" : "x-ms-error-code: " + code + "\r\n") + headers +
-           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    const std::string name = code.empty() ? code : "x-ms-error-code: " + code + "\r\n";
+    return scripted::http_response(status, body, name + headers);
 }
-
-/// Sends the responses in their order, one for each request. An empty one closes the connection.
-class service {
-public:
-    explicit service(std::vector<std::string> responses)
-        : responses_(std::move(responses)), peer_([this](int fd) { talk(fd); })
-    {
-    }
-    [[nodiscard]] engines::azure_container container() const
-    {
-        return engines::azure_container({.host = "127.0.0.1", .port = peer_.port()}, "rows");
-    }
-    [[nodiscard]] std::string methods() const { return methods_; }
-
-private:
-    void talk(int fd)
-    {
-        while (count_ != responses_.size()) {
-            std::string all;
-            char c = 0;
-            while (!all.ends_with("\r\n\r\n")) {
-                if (::recv(fd, &c, 1, 0) != 1) return;
-                all += c;
-            }
-            methods_ += (methods_.empty() ? "" : " ") + all.substr(0, all.find(' '));
-            const std::string& r = responses_[count_++];
-            if (r.empty()) return;
-            scripted::say(fd, r);
-        }
-    }
-
-    std::vector<std::string> responses_;
-    std::size_t count_ = 0;
-    std::string methods_{};
-    scripted::peer peer_;
-};
 
 /// `f` calls a container, and returns the result in words.
 void answer(const std::string& what, std::vector<std::string> responses, const std::string& result,
             const std::string& methods,
             const std::function<std::string(engines::azure_container&)>& f)
 {
-    service s(std::move(responses));
-    engines::azure_container c = s.container();
+    const scripted::http_service s(std::move(responses));
+    engines::azure_container c({.host = "127.0.0.1", .port = s.port()}, "rows");
     const std::string found = f(c);
     check(found == result, what + ": " + found + " instead of " + result);
     check(s.methods() == methods, what + ": " + s.methods() + " instead of " + methods);

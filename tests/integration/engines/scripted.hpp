@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// scripted: a broker with one reply, to test the outcome of an adapter.
+// scripted: a broker with one reply, and an HTTP service, to test the outcomes of an adapter.
 
 #ifndef WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
 #define WAYBILL_TESTS_INTEGRATION_ENGINES_SCRIPTED_HPP
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -13,12 +14,14 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <engines/number.hpp>
 #include <waybill/batch.hpp>
 
 namespace scripted {
@@ -147,6 +150,60 @@ private:
     int asked_ = 0;
     int wrong_ = 0;
 };
+
+/// An HTTP service. Sends the responses in their order, one for each request, and stores the heads
+/// of the requests. An empty response closes the connection.
+class http_service {
+public:
+    explicit http_service(std::vector<std::string> responses)
+        : responses_(std::move(responses)), peer_([this](int fd) { talk(fd); })
+    {
+    }
+
+    [[nodiscard]] const std::string& port() const { return peer_.port(); }
+    [[nodiscard]] const std::vector<std::string>& requests() const { return requests_; }
+    /// "POST GET PUT"
+    [[nodiscard]] std::string methods() const
+    {
+        std::string all;
+        for (const std::string& r : requests_)
+            all += (all.empty() ? "" : " ") + r.substr(0, r.find(' '));
+        return all;
+    }
+
+private:
+    void talk(int fd)
+    {
+        while (requests_.size() != responses_.size()) {
+            std::string head;
+            char c = 0;
+            while (!head.ends_with("\r\n\r\n")) {
+                if (::recv(fd, &c, 1, 0) != 1) return;
+                head += c;
+            }
+            const auto size = engines::number_in(head, "Content-Length: ", "\r");
+            for (std::uint64_t n = 0; n != size.value_or(0); ++n) {
+                if (::recv(fd, &c, 1, 0) != 1) return;
+            }
+            const std::string& response = responses_[requests_.size()];
+            requests_.push_back(std::move(head));
+            if (response.empty()) return;
+            say(fd, response);
+        }
+    }
+
+    std::vector<std::string> responses_;
+    std::vector<std::string> requests_{};
+    peer peer_;
+};
+
+/// `headers` are lines that end with \r\n.
+inline std::string http_response(int status, const std::string& body,
+                                 const std::string& headers = {})
+{
+    return "HTTP/1.1 " + std::to_string(status) + " Text\r\n" + headers +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
 
 }  // namespace scripted
 

@@ -18,7 +18,8 @@ namespace {
 
 using engines::azure_table;
 using texts = std::vector<std::string>;
-using scripted::say;
+using scripted::http_response;
+using scripted::http_service;
 
 waybill::pipeline_dead_letter letter(std::uint64_t sequence)
 {
@@ -28,64 +29,18 @@ waybill::pipeline_dead_letter letter(std::uint64_t sequence)
     return l;
 }
 
-std::string answered(int status, const std::string& body, const std::string& headers = {})
-{
-    return "HTTP/1.1 " + std::to_string(status) + " So\r\n" + headers + "Content-Length: " +
-           std::to_string(body.size()) + "\r\n\r\n" + body;
-}
 /// "409 EntityAlreadyExists" in the form of the service.
 std::string error(int status, const std::string& code)
 {
-    return answered(status, R"({"odata.error":{"code":")" + code + R"(","message":{"value":"words"}}})");
+    return http_response(status, R"({"odata.error":{"code":")" + code + R"(","message":{"value":"words"}}})");
 }
 std::string row(std::uint64_t sequence) { return engines::row_of(letter(sequence)).dump(); }
 
-/// Sends the replies in their order, one for each request, and stores the requests. An empty reply
-/// closes the connection.
-class service {
-public:
-    explicit service(texts answers) : answers_(std::move(answers)), peer_([this](int fd) { talk(fd); }) {}
-
-    [[nodiscard]] azure_table table() const
-    {
-        return azure_table({"127.0.0.1", peer_.port(), "devstoreaccount1", "letters"}, 2);
-    }
-    [[nodiscard]] const std::string& port() const { return peer_.port(); }
-    /// "POST GET PUT"
-    [[nodiscard]] std::string asked() const
-    {
-        std::string all;
-        for (const std::string& a : asked_) all += (all.empty() ? "" : " ") + a.substr(0, a.find(' '));
-        return all;
-    }
-    [[nodiscard]] const texts& requests() const { return asked_; }
-
-private:
-    void talk(int fd)
-    {
-        while (said_ != answers_.size()) {
-            std::string all;
-            char c = 0;
-            while (!all.ends_with("\r\n\r\n")) {
-                if (::recv(fd, &c, 1, 0) != 1) return;
-                all += c;
-            }
-            const auto size = engines::number_in(all, "Content-Length: ", "\r");
-            for (std::uint64_t n = 0; n != size.value_or(0); ++n) {
-                if (::recv(fd, &c, 1, 0) != 1) return;
-            }
-            asked_.push_back(all);
-            const std::string& answer = answers_[said_++];
-            if (answer.empty()) return;
-            say(fd, answer);
-        }
-    }
-
-    texts answers_;
-    std::size_t said_ = 0;
-    texts asked_{};
-    scripted::peer peer_;
-};
+/// The table of the service.
+azure_table table_of(const http_service& s)
+{
+    return azure_table({"127.0.0.1", s.port(), "devstoreaccount1", "letters"}, 2);
+}
 
 scripted::score score;
 
@@ -93,11 +48,11 @@ using call = std::function<waybill::fault(azure_table&)>;
 
 void expect(const char* what, const call& f, texts answers, std::string_view how, std::string_view asked)
 {
-    service s(std::move(answers));
-    azure_table t = s.table();
+    http_service s(std::move(answers));
+    azure_table t = table_of(s);
     const waybill::fault fault = f(t);
     score.expect("a table", what, std::string(name(fault.kind)), how);
-    score.expect("a table asked", what, s.asked(), asked);
+    score.expect("a table asked", what, s.methods(), asked);
     if (!fault.ok() && fault.text.empty()) score.expect("a table", what, "no words", "words");
 }
 
@@ -145,26 +100,26 @@ void faults()
         const std::string what = std::to_string(r.status) + " " + r.code;
         expect(what.c_str(), write, {error(r.status, r.code)}, r.how, "PUT");
     }
-    expect("no JSON", write, {answered(409, "<html>")}, "transient", "PUT");
+    expect("no JSON", write, {http_response(409, "<html>")}, "transient", "PUT");
     expect("no HTTP", write, {"220 smtp ready\r\n\r\n"}, "infrastructure", "PUT");
     expect("no length", write, {"HTTP/1.1 200 So\r\n\r\n"}, "infrastructure", "PUT");
     expect("broken off", write, {""}, "infrastructure", "PUT");
     expect("in the middle", write, {"HTTP/1.1 200 So\r\nContent-Length: 9\r\n\r\n{"}, "infrastructure", "PUT");
 
     // A kept connection that was closed is replaced once without an error.
-    const std::string done = answered(204, "");
+    const std::string done = http_response(204, "");
     expect("gone between", write, {done, "", done}, "none", "PUT PUT PUT");
     expect("gone for good", write, {done, "", ""}, "infrastructure", "PUT PUT PUT");
-    expect("closed in order", write, {answered(204, "", "Connection: close\r\n"), done}, "none", "PUT PUT");
+    expect("closed in order", write, {http_response(204, "", "Connection: close\r\n"), done}, "none", "PUT PUT");
 }
 
 void conditions()
 {
-    const std::string done = answered(204, "");
+    const std::string done = http_response(204, "");
     const std::string there = error(409, "EntityAlreadyExists");
     const std::string gone = error(404, "ResourceNotFound");
     const std::string changed = error(412, "UpdateConditionNotSatisfied");
-    const std::string found = answered(200, row(7), "ETag: W/\"one\"\r\n");
+    const std::string found = http_response(200, row(7), "ETag: W/\"one\"\r\n");
     expect("new", upsert, {done}, "none", "POST");
     expect("there", upsert, {there, found, done}, "none", "POST GET PUT");
     expect("changed", upsert, {there, found, changed, there, found, done}, "none", "POST GET PUT POST GET PUT");
@@ -174,10 +129,10 @@ void conditions()
     for (int n = 0; n != 5; ++n) always.insert(always.end(), {there, found, changed});
     expect("changed always", upsert, always, "transient",
            "POST GET PUT POST GET PUT POST GET PUT POST GET PUT POST GET PUT");
-    expect("no letter there", upsert, {there, answered(200, "[]")}, "infrastructure", "POST GET");
+    expect("no letter there", upsert, {there, http_response(200, "[]")}, "infrastructure", "POST GET");
 
-    service s({there, found, done});
-    azure_table t = s.table();
+    http_service s({there, found, done});
+    azure_table t = table_of(s);
     score.expect("a table", "an etag", upsert(t).ok() ? "written" : "not written", "written");
     const bool matched = s.requests()[2].find("\r\nIf-Match: W/\"one\"\r\n") != std::string::npos;
     score.expect("a table", "an etag", matched ? "matched" : s.requests()[2], "matched");
@@ -187,7 +142,7 @@ void conditions()
 
     // A missing table is created.
     const std::string none = error(404, "TableNotFound");
-    expect("no table", upsert, {none, answered(201, "{}"), done}, "none", "POST POST POST");
+    expect("no table", upsert, {none, http_response(201, "{}"), done}, "none", "POST POST POST");
     expect("another client creates it", upsert, {none, error(409, "TableAlreadyExists"), done}, "none", "POST POST POST");
     expect("must not make it", upsert, {none, error(403, "AuthorizationFailure")}, "infrastructure", "POST POST");
     expect("is not there", upsert, {none, done, none}, "infrastructure", "POST POST POST");
@@ -197,8 +152,8 @@ void conditions()
     expect("removed", remove, {done, done}, "none", "DELETE DELETE");
     expect("not there", remove, {gone, gone, gone, done}, "none", "DELETE DELETE DELETE DELETE");
     expect("half", remove, {done, error(500, "InternalError")}, "infrastructure", "DELETE DELETE");
-    service r({done, done});
-    azure_table u = r.table();
+    http_service r({done, done});
+    azure_table u = table_of(r);
     const bool last_first = remove(u).ok() && r.requests()[0].find("08%27)") != std::string::npos &&
                             r.requests()[0].find("\r\nIf-Match: *\r\n") != std::string::npos;
     score.expect("a table", "removes", last_first ? "from the last" : r.requests()[0], "from the last");
@@ -209,10 +164,10 @@ void lists()
     const auto page = [](const std::string& rows, const std::string& next) {
         const std::string more = next.empty() ? "" : "x-ms-continuation-NextPartitionKey: " + next +
                                                          "\r\nX-MS-CONTINUATION-NextRowKey: 1!a b\r\n";
-        return answered(200, R"({"value":[)" + rows + "]}", more);
+        return http_response(200, R"({"value":[)" + rows + "]}", more);
     };
-    service s({page(row(7), "k"), page("", "l"), page(row(8) + "," + row(9), "")});
-    azure_table t = s.table();
+    http_service s({page(row(7), "k"), page("", "l"), page(row(8) + "," + row(9), "")});
+    azure_table t = table_of(s);
     const auto all = t.list("a&b");
     const bool same = all && *all == std::vector{letter(7), letter(8), letter(9)};
     score.expect("a table", "pages", same ? "all" : "not all", "all");
@@ -228,8 +183,8 @@ void lists()
     expect("a chunk of no length", list, {"HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"},
            "infrastructure", "GET");
     expect("round and round", list, {page("", "k"), page("", "k")}, "infrastructure", "GET GET");
-    expect("no list", list, {answered(200, "{}")}, "infrastructure", "GET");
-    expect("torn", list, {answered(200, "{\"value\":[")}, "infrastructure", "GET");
+    expect("no list", list, {http_response(200, "{}")}, "infrastructure", "GET");
+    expect("torn", list, {http_response(200, "{\"value\":[")}, "infrastructure", "GET");
     for (const char* bad : {R"({"RowKey":"x"})", R"({"RowKey":"1","step":"x"})", R"({"RowKey":"1","last":1})", "1",
                             R"({"RowKey":"1","reason":"bored"})", R"({"RowKey":"1","parked":"yesterday"})",
                             R"({"RowKey":"1","text":1})", R"({"RowKey":"1","checksum":"4294967296"})",
@@ -332,7 +287,7 @@ void connection_strings()
     score.expect("a place", "ftp", engines::azure_table_at("ftp://h/a/bcd") ? "one" : "none", "none");
 
     // An account in the host name is not in the path.
-    service s({answered(204, "")});
+    http_service s({http_response(204, "")});
     auto at = *p;
     at.scheme = "http";
     at.host = "127.0.0.1";
