@@ -2,8 +2,8 @@
 //
 // mail_table: the outbox for its relay: the next mail, and the outcome of a mail.
 //
-// The outcome of a mail and the book of deferred mails are written in one transaction, so they are
-// always consistent.
+// The outcome of a mail and the entries of deferred mails are written in one transaction, so they
+// are always consistent.
 
 #ifndef WAYBILL_EXAMPLES_OUTBOX_MAIL_TABLE_HPP
 #define WAYBILL_EXAMPLES_OUTBOX_MAIL_TABLE_HPP
@@ -41,39 +41,39 @@ public:
     /// be added just before the shop closes.)
     [[nodiscard]] bool all_tried() { return closed_.number() && !next_fresh(); }
 
-    /// The bytes of the stored book, if any.
-    [[nodiscard]] std::optional<std::string> book()
+    /// The stored entries of deferred mails, if any.
+    [[nodiscard]] std::optional<std::string> deferred_bytes()
     {
         std::optional<std::string> bytes;
         for (load_.query(); load_.step();) bytes = load_.text(0);
         return bytes;
     }
 
-    void sent(const letter& l, const std::string& book)
+    void sent(const letter& l, const std::string& entries)
     {
-        all_at_once([&] { become(l, "sent", book); });
+        all_at_once([&] { become(l, "sent", entries); });
     }
 
-    void deferred(const letter& l, const std::string& book)
+    void deferred(const letter& l, const std::string& entries)
     {
-        all_at_once([&] { become(l, "deferred", book); });
+        all_at_once([&] { become(l, "deferred", entries); });
     }
 
-    void dead(const letter& l, const std::string& book, std::string_view why,
+    void dead(const letter& l, const std::string& entries, std::string_view why,
               waybill::wall_time now)
     {
         all_at_once([&] {
-            become(l, "dead", book);
+            become(l, "dead", entries);
             bury_.run(l.id, l.recipient, l.subject, why, l.tries, now.since_epoch().count());
         });
     }
 
 private:
-    void become(const letter& l, std::string_view state, const std::string& book)
+    void become(const letter& l, std::string_view state, const std::string& entries)
     {
         state_.run(state, l.id);
-        if (book != stored_) save_.run(engines::blob{book});
-        stored_ = book;
+        if (entries != stored_) save_.run(engines::blob{entries});
+        stored_ = entries;
     }
 
     template <class F>
@@ -92,7 +92,7 @@ private:
     }
 
     engines::database db_;
-    std::string stored_{};  // the book as last written
+    std::string stored_{};  // the entries as last written
     engines::statement fresh_{db_, "SELECT id, recipient, subject FROM outbox"
                                    " WHERE state = 'fresh' ORDER BY id LIMIT 1"};
     engines::statement by_id_{db_, "SELECT id, recipient, subject FROM outbox WHERE id = ?"};

@@ -55,19 +55,19 @@ constexpr waybill::circuit_breaker::config guarding{
     .timeout = 30s,
     .break_duration = {.base = 250ms, .cap = 1s, .spread = waybill::backoff::jitter::none}};
 
-/// The whole book is written with each change, so its size is limited.
-constexpr waybill::deferral_options booking{.max_messages = 500};
+/// All entries are written with each change, so their number is limited.
+constexpr waybill::deferral_options deferral{.max_messages = 500};
 
 static_assert(!validate(levels) && !validate(no_server) && !validate(guarding) &&
-              !validate(booking));
+              !validate(deferral));
 
 waybill::deferred_messages restored(const std::optional<std::string>& bytes)
 {
-    if (!bytes) return waybill::deferred_messages(booking);
-    auto book = waybill::load<waybill::deferred_messages>(*bytes, booking);
-    if (!book)
-        throw support::complaint(waybill::describe(book.error()));  // an empty one would lose mails
-    return *std::move(book);
+    if (!bytes) return waybill::deferred_messages(deferral);
+    auto loaded = waybill::load<waybill::deferred_messages>(*bytes, deferral);
+    // Without them, mails would be lost.
+    if (!loaded) throw support::complaint(waybill::describe(loaded.error()));
+    return *std::move(loaded);
 }
 
 class relay {
@@ -78,14 +78,15 @@ public:
               waybill::duration::nanoseconds(static_cast<std::int64_t>(o.begun)))),
           dice_(o.seed),
           mails_(o.db),
-          book_(restored(mails_.book())),
+          deferred_(restored(mails_.deferred_bytes())),
           server_("127.0.0.1", std::to_string(o.port), 5s)
     {
-        if (book_.empty()) return;
-        const auto due = book_.next_due();
-        progress_("book",
+        if (deferred_.empty()) return;
+        const auto due = deferred_.next_due();
+        progress_("restored",
                   fmt::format("{} deferred as before, the next of them until {}",
-                              support::counted(book_.size(), "mail"), due ? moment(*due) : "?"));
+                              support::counted(deferred_.size(), "mail"),
+                              due ? moment(*due) : "?"));
     }
 
     void run()
@@ -94,7 +95,7 @@ public:
             tell_breaker();
             if (guard_.room(steady()) == 0) sleep_until(guard_.next_change(steady()));
             else if (auto mail = next_mail()) deliver(*mail);
-            else if (book_.empty() && mails_.all_tried()) open = false;
+            else if (deferred_.empty() && mails_.all_tried()) open = false;
             else sleep_until(next_look());
         }
     }
@@ -103,14 +104,14 @@ private:
     /// Deferred mails that are due come before fresh ones, so they are the probes.
     std::optional<letter> next_mail()
     {
-        for (const waybill::deferred_messages::taken& h : book_.take(wall(), steady(), 1)) {
+        for (const waybill::deferred_messages::taken& h : deferred_.take(wall(), steady(), 1)) {
             auto mail = mails_.find(h.entry.sequence);
             if (!mail) throw support::complaint("a deferred mail is not in the outbox");
             mail->tries = h.entry.attempts;
             mail->deferred_since = h.entry.since;
             return mail;
         }
-        if (book_.size() == booking.max_messages) return {};  // the book is full
+        if (deferred_.size() == deferral.max_messages) return {};  // it is full
         return mails_.next_fresh();
     }
 
@@ -147,8 +148,8 @@ private:
 
     void sent(const letter& mail)
     {
-        book_.settled(mail.id);
-        mails_.sent(mail, save(book_));
+        deferred_.settled(mail.id);
+        mails_.sent(mail, save(deferred_));
         progress_("sent", fmt::format("order {}", mail.id));
     }
 
@@ -163,18 +164,18 @@ private:
     {
         const waybill::wall_time now = wall();
         const waybill::wall_time due = now + (until - steady());
-        book_.defer({.sequence = mail.id,
+        deferred_.defer({.sequence = mail.id,
                      .due = due,
                      .attempts = mail.tries,
                      .since = mail.deferred_since.value_or(now)});
-        mails_.deferred(mail, save(book_));
+        mails_.deferred(mail, save(deferred_));
         progress_("deferred", fmt::format("until {}: order {}: {}", moment(due), mail.id, f.text));
     }
 
     void bury(const letter& mail, const waybill::fault& f)
     {
-        book_.settled(mail.id);
-        mails_.dead(mail, save(book_), f.text, wall());
+        deferred_.settled(mail.id);
+        mails_.dead(mail, save(deferred_), f.text, wall());
         progress_(
             "dead",
             fmt::format("letter: order {} to {} after {}: {}", mail.id, mail.recipient,
@@ -203,7 +204,7 @@ private:
     waybill::steady_time next_look() const
     {
         waybill::duration pause = 10ms;  // for fresh mails
-        if (const auto due = book_.next_due()) pause = std::min(pause, *due - wall());
+        if (const auto due = deferred_.next_due()) pause = std::min(pause, *due - wall());
         return steady() + pause;
     }
 
@@ -223,7 +224,7 @@ private:
     waybill::wall_time begun_;
     std::mt19937_64 dice_;
     mail_table mails_;
-    waybill::deferred_messages book_;
+    waybill::deferred_messages deferred_;
     engines::smtp server_;
     waybill::circuit_breaker guard_{guarding};
     waybill::idempotency_keys keys_{{"shop", "outbox", "mails"}};

@@ -216,7 +216,7 @@ private:
     {
         if (word == "call") return count(text);
         if (word == "pass") return pass_over(text);
-        if (word == "book") return log_.event(fmt::format("the relay has {}", text));
+        if (word == "restored") return log_.event(fmt::format("the relay has {}", text));
         if (word != "breaker") return log_.decision(word, text);
         log_.event(fmt::format("the circuit breaker {}", text));
         if (text.starts_with("is open")) ++result_.opened;

@@ -21,7 +21,7 @@
 //     class deferred_messages
 //
 //   queue/deferred_messages_bytes.hpp
-//     std::string save(const deferred_messages& book)
+//     std::string save(const deferred_messages& messages)
 //     result<B, deferred_messages::load_error> load(bytes, options)
 //
 //   queue/lock_renewal.hpp

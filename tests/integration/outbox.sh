@@ -150,8 +150,8 @@ shop|1 orders are lost|DELETE FROM dead_letters WHERE id = (SELECT max(id) FROM 
 shop|1 orders have both|INSERT INTO dead_letters SELECT 77, recipient, subject, reason, 1, 1, 0 FROM dead_letters LIMIT 1
 shop|mails to missing mailboxes are not dead-lettered with 550|UPDATE dead_letters SET reason = '450 busy'
 shop|1 orders have no row in the outbox|DELETE FROM outbox WHERE id = 77
-shop|deferral book: corrupt|UPDATE books SET bytes = replace(bytes, x'01', x'02') || x'00'
-shop|deferral book: not_a_book|UPDATE books SET bytes = 'something else altogether'
+shop|deferred messages: corrupt|UPDATE books SET bytes = replace(bytes, x'01', x'02') || x'00'
+shop|deferred messages: other_format|UPDATE books SET bytes = 'something else altogether'
 CHANGES
 
 # A full output, closed streams, and a second process on the same folder.

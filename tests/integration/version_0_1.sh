@@ -10,7 +10,7 @@
 #   order_pipeline/orders    --most 6; 2 orders stopped, 4 dead letters
 #   order_pipeline/imports   --import --imports 1 --most 30; dead letters of independent steps
 #   order_pipeline/middle    the first 8 orders; 2 sessions with a state, 16 steps dead-lettered
-#   outbox                   1,600 lines, --outage 2; during the outage, a deferred mail in the stored book
+#   outbox                   1,600 lines, --outage 2; during the outage, a deferred mail among the stored entries
 #   autoscaler               the state after 700 lines of trace.csv
 #   send_batches             a calibration
 set -euo pipefail

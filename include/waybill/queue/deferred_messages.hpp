@@ -2,22 +2,22 @@
 //
 // deferred_messages: the sequence numbers of deferred messages, and when to fetch each message.
 //
-//     waybill::deferred_messages book{{.hold = 60s}};
-//     book.defer({.sequence = m.sequence, .due = wall + 10min, .session = m.session});
-//     for (auto& h : book.take(wall, steady, 20)) {          // due entries; each gets a hold
-//         if (handle(fetch(h.entry.sequence))) book.settled(h.entry.sequence);
-//         else book.defer(once_more(h.entry, wall + 20min));  // replaces the entry of this number
+//     waybill::deferred_messages deferred{{.hold = 60s}};
+//     deferred.defer({.sequence = m.sequence, .due = wall + 10min, .session = m.session});
+//     for (auto& h : deferred.take(wall, steady, 20)) {      // due entries; each gets a hold
+//         if (handle(fetch(h.entry.sequence))) deferred.settled(h.entry.sequence);
+//         else deferred.defer(once_more(h.entry, wall + 20min));  // replaces the entry of this number
 //     }                              // receive_planner_deferred.test.cpp: with a receive planner
 //
 // Guarantees
 //   1. `take` orders due entries by due time, then by number. It returns an entry again only if the
 //      entry is deferred again or given back, or if its hold ends.
 //   2. With `session_order`, a session has at most one entry in hand. `take` returns only its
-//      lowest number in the book. Other due entries of the session wait.
+//      lowest number of all entries. Other due entries of the session wait.
 //   3. Due times are wall times. Holds are steady times and are not stored
 //      (deferred_messages_bytes.hpp).
 //   4. If an allocation fails, no entry is lost, added or returned.
-// Requires unique numbers within a book. Cost: logarithmic time per affected entry.
+// Requires unique numbers within an object. Cost: logarithmic time per affected entry.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_DEFERRED_MESSAGES_HPP
@@ -40,20 +40,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// The deferred messages of one queue, called a book. A broker returns a deferred message only by
-/// its sequence number, so a lost number is a lost message. If the wall clock jumps, entries become
-/// due too early or too late; nothing else changes. A loaded book has no entry in hand. Its ticket
-/// numbers start at 1 again, so tickets from before the restart must not be reported to it. An
-/// assignment to a book does not restart its ticket numbers.
+/// The deferred messages of one queue. A broker returns a deferred message only by its sequence
+/// number, so a lost number is a lost message. If the wall clock jumps, entries become due too early
+/// or too late; nothing else changes. A loaded object has no entry in hand. Its ticket numbers start
+/// at 1 again, so tickets from before the restart must not be reported to it. An assignment does not
+/// restart the ticket numbers of its target.
 class deferred_messages {
 public:
     /// The first error of `load`.
     struct load_error {
-        /// The reason why stored bytes, or the options for the book, were refused.
+        /// The reason why stored bytes, or the options, were refused.
         enum class code : std::uint8_t {
             empty,         ///< There are no bytes.
-            too_short,     ///< The bytes begin like a book and end too early.
-            not_a_book,    ///< The bytes have another format.
+            too_short,     ///< The bytes begin correctly and end too early.
+            other_format,  ///< The bytes have another format.
             corrupt,       ///< The checksum or the structure is wrong.
             newer,         ///< The bytes have a later version of the format.
             unsorted,      ///< A sequence number is not higher than the previous one.
@@ -62,7 +62,7 @@ public:
         };
         [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
         {
-            return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, "
+            return "empty, too_short, other_format, corrupt, newer, unsorted, out_of_range, "
                    "bad_options";
         }
 
@@ -84,7 +84,7 @@ public:
         return "added, replaced, full";
     }
 
-    /// An entry in hand and its ticket. A book does not issue a ticket twice.
+    /// An entry in hand and its ticket. An object does not issue a ticket twice.
     struct taken {
         deferred entry{};
         std::uint64_t ticket = 0;
@@ -114,7 +114,7 @@ public:
         return known ? defer_result::replaced : defer_result::added;
     }
 
-    /// Adds or replaces a stored entry, even if the book is full: a lower `max_messages` than
+    /// Adds or replaces a stored entry, even if the object is full: a lower `max_messages` than
     /// before must not lose a message.
     void restore(deferred entry) { add_or_replace(static_cast<deferred&&>(entry)); }
 
@@ -256,7 +256,7 @@ private:
         }
     };
 
-    // The last ticket issued. Assignment keeps the higher number, so a book never issues the same
+    // The last ticket issued. Assignment keeps the higher number, so an object never issues the same
     // ticket twice.
     struct counter {
         std::uint64_t last = 0;
@@ -434,7 +434,7 @@ private:
 template <std::same_as<deferred_messages::load_error> T>
 [[nodiscard]] std::string describe(const T& e)
 {
-    std::string text = "deferral book: ";
+    std::string text = "deferred messages: ";
     text += name(e.kind);
     if (e.kind == deferred_messages::load_error::code::bad_options)
         return text + ": " + describe(e.options);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// deferred_messages_bytes: deferred_messages (a book) as bytes, and the book from these bytes.
+// deferred_messages_bytes: deferred_messages as bytes, and from these bytes.
 //
-//     store.put(key, waybill::save(book));
+//     store.put(key, waybill::save(deferred));
 //     ...
 //     auto again = waybill::load<waybill::deferred_messages>(bytes, options);
-//     if (!again) stop(waybill::describe(again.error()));  // do not continue with an empty book
+//     if (!again) stop(waybill::describe(again.error()));  // do not start empty
 //
 // Guarantees
-//   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry
-//      in hand and uses the options given to `load`. A book with more entries than `max_messages`
-//      is loaded completely, and is full.
-//   2. `load` returns a whole book or the first error. It accepts only bytes exactly as `save`
-//      writes them.
+//   1. Entries are restored exactly. Holds and options are not stored: a loaded object has no entry
+//      in hand and uses the options given to `load`. If there are more entries than `max_messages`,
+//      all are loaded, and the object is full.
+//   2. `load` returns all entries or the first error. It accepts only bytes exactly as `save` writes
+//      them.
 //   3. `load` allocates memory only for entries that the bytes contain.
 //
 // Cost: logarithmic time per entry for `load`, linear time for `save`. The byte format, version 1,
@@ -36,14 +36,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// The entries of a book as bytes. Linear time.
-[[nodiscard]] inline std::string save(const deferred_messages& book)
+/// The entries as bytes. Linear time.
+[[nodiscard]] inline std::string save(const deferred_messages& messages)
 {
     detail::sealed_writer<detail::deferral_format> out;
-    out.integer(book.size());
+    out.integer(messages.size());
     std::uint64_t sequence = 0;
     std::uint64_t due = 0;
-    book.each([&](const deferred& d) {
+    messages.each([&](const deferred& d) {
         out.integer(d.sequence - sequence);
         out.signed_integer(detail::stored_nanoseconds(d.due) - due);
         sequence = d.sequence;
@@ -56,7 +56,7 @@ namespace waybill::inline v0_2 {
     return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
 }
 
-/// The book that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error of
+/// The entries that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error of
 /// the options or the bytes.
 template <std::same_as<deferred_messages> B>
 [[nodiscard]] result<B, deferred_messages::load_error> load(std::string_view bytes,

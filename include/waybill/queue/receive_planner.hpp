@@ -6,9 +6,9 @@
 //     planner in({.max_in_flight = 16});
 //     match(in.next(now),
 //         [&](planner::take_due_pairs a) {
-//             const auto due = book.take(wall, now, a.max_pairs);
+//             const auto due = deferred.take(wall, now, a.max_pairs);
 //             for (const auto& h : due) pairs[a.first++] = h;
-//             in.on(planner::pairs_taken{due.size(), steady(book.next_due())}, now);
+//             in.on(planner::pairs_taken{due.size(), steady(deferred.next_due())}, now);
 //         },
 //         [&](planner::receive_deferred a) { in.on(fetch(a), now); },     // original_fetched
 //         [&](planner::receive a)          { in.on(receive(a), now); },   // messages_received
@@ -17,7 +17,7 @@
 //         [&](wait_until w) { ... }, [&](idle) { ... });
 //     in.on(planner::work_done{number, handle(message).kind}, now);  // from each handler
 //
-// `book` is a deferred_messages (receive_planner_deferred.test.cpp). The comment of the class has
+// `deferred` is a deferred_messages (receive_planner_deferred.test.cpp). The comment of the class has
 // the guarantees. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_HPP

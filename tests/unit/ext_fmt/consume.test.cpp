@@ -63,7 +63,7 @@ TEST_CASE("outcomes are formatted by name")
     CHECK(line(prune_policy::when_full::refuse_new) == "refuse_new");
     CHECK(line(deferred_messages::defer_result::full) == "full");
     CHECK(line(deferral_options::hand_out_order::group_by_partition) == "by_partition");
-    CHECK(line(deferred_messages::load_error::code::not_a_book) == "not_a_book");
+    CHECK(line(deferred_messages::load_error::code::other_format) == "other_format");
     CHECK(fmt::format("{:>8}", circuit_breaker::circuit_state::open) == "    open");
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("options are given by the reader, and validated")
     CHECK(again->size() == 2);
     CHECK(again->options().max_messages == 1);
     CHECK(describe(parse_json_with<deferred_messages>(written, {.max_messages = 0}).error()) ==
-          "options: expected those that a book can be kept with, found deferral.max_messages is 0: must "
+          "options: expected valid options, found deferral.max_messages is 0: must "
           "be at least (1)");
     CHECK(parse_json_with<deferred_messages>("{", {}).error().kind == json_error::code::syntax);
     CHECK(parse_json_with<deferred_messages>(R"({"version":1,"version":1,"entries":[]})", {}).error().kind ==
@@ -127,7 +127,7 @@ TEST_CASE("results, errors and entries of deferred messages are written")
     CHECK(json(deferred_messages::defer_result::full) == "full");
     CHECK(json(deferral_options::hand_out_order::group_by_partition) == "by_partition");
     CHECK(json(load<deferred_messages>("x", {}).error()).dump() ==
-          R"({"offset":0,"problem":"not_a_book"})");
+          R"({"offset":0,"problem":"other_format"})");
     CHECK(json(load<deferred_messages>("x", {.max_messages = 0}).error())["options"].is_string());
     CHECK(json(two().take(golden_books::seconds(golden_books::noon), {}, 1)[0])["ticket"] == 1);
 }

@@ -9,7 +9,7 @@
 #include <waybill/core/detail/broker_sequence.hpp>
 #include <waybill/queue/deferred_messages.hpp>
 
-namespace deferral_book_test {
+namespace deferred_messages_test {
 namespace {
 
 using namespace waybill;
@@ -361,4 +361,4 @@ TEST_CASE("each visits sequence numbers up to 2^64 - 1 in order")
     CHECK(seen == numbers{0, UINT64_MAX - 1, UINT64_MAX});
 }
 
-}  // namespace deferral_book_test
+}  // namespace deferred_messages_test

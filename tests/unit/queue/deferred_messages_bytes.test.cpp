@@ -39,7 +39,7 @@ std::string wrong(std::string_view bytes)
 }
 
 // The bytes after the version, with the right checksum.
-std::string wrong_book(const std::string& bytes)
+std::string wrong_entries(const std::string& bytes)
 {
     return wrong(summed("wbd\1" + bytes));
 }
@@ -53,7 +53,7 @@ deferred_messages stored(const deferred_messages& b)
 
 }  // namespace
 
-TEST_CASE("stored books of version 1 load to the same entries, and save writes the same bytes")
+TEST_CASE("stored entries of version 1 load to the same entries, and save writes the same bytes")
 {
     std::size_t read = 0;
     golden_books::each([&](std::string_view name, const deferred_messages& b) {
@@ -70,7 +70,7 @@ TEST_CASE("stored books of version 1 load to the same entries, and save writes t
     CHECK(read == std::size(golden_books::version_1));
 }
 
-TEST_CASE("stored books with any bit changed, any suffix missing or a byte appended are refused")
+TEST_CASE("stored entries with any bit changed, any suffix missing or a byte appended are refused")
 {
     std::uint64_t refused = 0;
     golden_books::each([&](std::string_view name, const deferred_messages& b) {
@@ -94,39 +94,39 @@ TEST_CASE("stored books with any bit changed, any suffix missing or a byte appen
 TEST_CASE("a load error contains its kind and the byte offset")
 {
     const std::string good = save(deferred_messages());
-    CHECK(wrong("") == "deferral book: empty at byte 0");
-    CHECK(wrong("w") == "deferral book: too_short at byte 1");
-    CHECK(wrong("wbd\1") == "deferral book: too_short at byte 4");
-    CHECK(wrong("wbw\1    ") == "deferral book: not_a_book at byte 0");
-    CHECK(wrong("{}") == "deferral book: not_a_book at byte 0");
+    CHECK(wrong("") == "deferred messages: empty at byte 0");
+    CHECK(wrong("w") == "deferred messages: too_short at byte 1");
+    CHECK(wrong("wbd\1") == "deferred messages: too_short at byte 4");
+    CHECK(wrong("wbw\1    ") == "deferred messages: other_format at byte 0");
+    CHECK(wrong("{}") == "deferred messages: other_format at byte 0");
     CHECK(wrong(good) == "nothing");
-    CHECK(wrong(good.substr(0, good.size() - 1) + "x") == "deferral book: corrupt at byte 5");
-    CHECK(wrong(summed("wbd\2 anything"s)) == "deferral book: newer at byte 3");
-    CHECK(wrong(summed("wbd\0 "s)) == "deferral book: not_a_book at byte 3");
+    CHECK(wrong(good.substr(0, good.size() - 1) + "x") == "deferred messages: corrupt at byte 5");
+    CHECK(wrong(summed("wbd\2 anything"s)) == "deferred messages: newer at byte 3");
+    CHECK(wrong(summed("wbd\0 "s)) == "deferred messages: other_format at byte 3");
 }
 
 TEST_CASE("malformed entries are refused, also with a correct checksum")
 {
-    CHECK(wrong_book("") == "deferral book: corrupt at byte 4");
-    CHECK(wrong_book("\0"s) == "nothing");
-    CHECK(wrong_book("\0\0"s) == "deferral book: corrupt at byte 5");
-    CHECK(wrong_book("\x80\0"s) == "deferral book: corrupt at byte 4");
-    CHECK(wrong_book("\1"s + "\5\2\0\1\0\0"s) == "nothing");
-    CHECK(wrong_book("\1"s + "\5\2\0\1\0"s) == "deferral book: corrupt at byte 4");
-    CHECK(wrong_book("\1"s + "\5\2\0\1\1\0"s) == "deferral book: corrupt at byte 11");
-    CHECK(wrong_book("\1"s + "\5\2\0\1\2\0"s) == "deferral book: corrupt at byte 9");
+    CHECK(wrong_entries("") == "deferred messages: corrupt at byte 4");
+    CHECK(wrong_entries("\0"s) == "nothing");
+    CHECK(wrong_entries("\0\0"s) == "deferred messages: corrupt at byte 5");
+    CHECK(wrong_entries("\x80\0"s) == "deferred messages: corrupt at byte 4");
+    CHECK(wrong_entries("\1"s + "\5\2\0\1\0\0"s) == "nothing");
+    CHECK(wrong_entries("\1"s + "\5\2\0\1\0"s) == "deferred messages: corrupt at byte 4");
+    CHECK(wrong_entries("\1"s + "\5\2\0\1\1\0"s) == "deferred messages: corrupt at byte 11");
+    CHECK(wrong_entries("\1"s + "\5\2\0\1\2\0"s) == "deferred messages: corrupt at byte 9");
     const std::string one = "\5\2\0\1\0\0"s;
-    CHECK(wrong_book("\2"s + one + "\1\2\0\1\0\0"s) == "nothing");
-    CHECK(wrong_book("\2"s + one + "\0\2\0\1\0\0"s) == "deferral book: unsorted at byte 11");
+    CHECK(wrong_entries("\2"s + one + "\1\2\0\1\0\0"s) == "nothing");
+    CHECK(wrong_entries("\2"s + one + "\0\2\0\1\0\0"s) == "deferred messages: unsorted at byte 11");
     const std::string end = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1"s;  // 2^64 - 1
-    CHECK(wrong_book("\1"s + end + "\2\0\1\0\0"s) == "nothing");
-    CHECK(wrong_book("\2"s + one + end + "\2\0\1\0\0"s) ==
-          "deferral book: out_of_range at byte 11");
-    CHECK(wrong_book("\1"s + "\5\2\0\x80\x80\x80\x80\x10\0\0"s) ==
-          "deferral book: out_of_range at byte 8");
-    CHECK(wrong_book("\1"s + "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\2\2\0\1\0\0"s) ==
-          "deferral book: corrupt at byte 5");
-    CHECK(wrong_book(end + one) == "deferral book: corrupt at byte 4");  // more than there can be
+    CHECK(wrong_entries("\1"s + end + "\2\0\1\0\0"s) == "nothing");
+    CHECK(wrong_entries("\2"s + one + end + "\2\0\1\0\0"s) ==
+          "deferred messages: out_of_range at byte 11");
+    CHECK(wrong_entries("\1"s + "\5\2\0\x80\x80\x80\x80\x10\0\0"s) ==
+          "deferred messages: out_of_range at byte 8");
+    CHECK(wrong_entries("\1"s + "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\2\2\0\1\0\0"s) ==
+          "deferred messages: corrupt at byte 5");
+    CHECK(wrong_entries(end + one) == "deferred messages: corrupt at byte 4");  // more than there can be
 }
 
 TEST_CASE("load takes new options, and keeps stored entries above their limit")
@@ -142,7 +142,7 @@ TEST_CASE("load takes new options, and keeps stored entries above their limit")
     CHECK(c.defer({.sequence = 9}) == deferred_messages::defer_result::full);
     CHECK(c.take(wall_time::at({}), {}, 9).size() == 5);
     CHECK(describe(load<deferred_messages>(save(b), {.max_messages = 0}).error()) ==
-          "deferral book: bad_options: deferral.max_messages is 0: must be at least (1)");
+          "deferred messages: bad_options: deferral.max_messages is 0: must be at least (1)");
 }
 
 }  // namespace deferral_bytes_test

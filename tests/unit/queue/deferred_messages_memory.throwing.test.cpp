@@ -43,7 +43,7 @@ deferred_messages some()
     return b;
 }
 
-// Fails at each allocation of f(book), one after the other, until it works. Returns the number of
+// Fails at each allocation of f(messages), one after the other, until it works. Returns the number of
 // allocations.
 template <class F>
 std::uint64_t each_failure(F f)

@@ -15,7 +15,7 @@
 #include <waybill/queue/deferred_messages.hpp>
 #include <waybill/queue/receive_planner.hpp>
 
-namespace intake_book_test {
+namespace receive_planner_deferred_test {
 namespace {
 
 using namespace waybill;
@@ -199,4 +199,4 @@ TEST_CASE("receive_planner, deferred: an entry whose original is not found is re
 }
 
 }  // namespace
-}  // namespace intake_book_test
+}  // namespace receive_planner_deferred_test

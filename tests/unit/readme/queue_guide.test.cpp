@@ -216,22 +216,22 @@ TEST_CASE("queue guide: deferred messages and their store")
     const auto handle = [](int n) { return n == 1 ? waybill::transient("busy") : fault{}; };
 
     //! [queue_deferred]
-    waybill::deferred_messages book({.hold = 60s});
-    book.defer({.sequence = m.sequence, .due = wall() + 10min, .session = m.session});
-    store.put(waybill::save(book));                    // first the number, then the message
+    waybill::deferred_messages deferred({.hold = 60s});
+    deferred.defer({.sequence = m.sequence, .due = wall() + 10min, .session = m.session});
+    store.put(waybill::save(deferred));                // first the number, then the message
     queue.defer(m);
 
-    const auto run_due = [&] {  // at book.next_due() or next_release()
-        for (const waybill::deferred_messages::taken& h : book.take(wall(), now(), 20)) {
+    const auto run_due = [&] {  // at deferred.next_due() or next_release()
+        for (const waybill::deferred_messages::taken& h : deferred.take(wall(), now(), 20)) {
             const auto original = queue.receive_deferred(h.entry.sequence);
             if (handle(original).ok()) {
                 queue.complete(original);
-                book.settled(h.entry.sequence, h.ticket);
+                deferred.settled(h.entry.sequence, h.ticket);
             } else {
                 queue.give_back(original);
-                book.defer(later(h.entry));            // the same number with a later due time
+                deferred.defer(later(h.entry));        // the same number with a later due time
             }
-            store.put(waybill::save(book));
+            store.put(waybill::save(deferred));
         }
     };
     //! [queue_deferred]
@@ -240,14 +240,14 @@ TEST_CASE("queue guide: deferred messages and their store")
     time.passed = 10min;
     run_due();
     CHECK(queue.fetched == 1);
-    CHECK(book.find(7)->attempts == 1);
+    CHECK(deferred.find(7)->attempts == 1);
     std::string reason;
     const auto stop = [&](const std::string& text) { reason = text; };
     const auto load = [&](const std::string& bytes) {
         //! [queue_load]
         auto loaded = waybill::load<waybill::deferred_messages>(bytes, {.hold = 60s});
         if (!loaded) return stop(waybill::describe(loaded.error()));   // never start empty
-        book = *loaded;
+        deferred = *loaded;
         //! [queue_load]
     };
     load(store.bytes);
@@ -256,15 +256,15 @@ TEST_CASE("queue guide: deferred messages and their store")
     run_due();
     CHECK(queue.fetched == 2);
     CHECK(queue.completed == 1);
-    CHECK(book.empty());
+    CHECK(deferred.empty());
     load("wbd");
-    CHECK(reason.starts_with("deferral book: too_short"));
+    CHECK(reason.starts_with("deferred messages: too_short"));
 }
 
 // Three deferred messages and two fresh ones. The first handler of a deferred message fails.
 struct consumer {
     simulated_clock time{};
-    waybill::deferred_messages book{};
+    waybill::deferred_messages deferred{};
     waybill::receive_planner planner{};
     std::map<std::uint64_t, waybill::deferred_messages::taken> pairs{};
     std::vector<std::uint64_t> handlers{};
@@ -300,8 +300,8 @@ struct consumer {
         const auto h = pairs.extract(a.work);
         if (h.empty()) return receive_planner::settle_result::done;
         const bool over = a.as == waybill::receive_planner::settle_as::complete;
-        if (over) book.settled(h.mapped().entry.sequence, h.mapped().ticket);
-        else book.give_back(h.mapped().entry.sequence, h.mapped().ticket);
+        if (over) deferred.settled(h.mapped().entry.sequence, h.mapped().ticket);
+        else deferred.give_back(h.mapped().entry.sequence, h.mapped().ticket);
         return receive_planner::settle_result::done;
     }
     void sleep_until(steady_time t) { time.sleep_until(t); }
@@ -313,9 +313,9 @@ struct consumer {
         waybill::match(
             planner.next(now()),
             [&](receive_planner::take_due_pairs a) {
-                const auto due = book.take(wall(), now(), a.max_pairs);
+                const auto due = deferred.take(wall(), now(), a.max_pairs);
                 for (const waybill::deferred_messages::taken& h : due) pairs[a.first++] = h;
-                planner.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
+                planner.on(receive_planner::pairs_taken{due.size(), steady(deferred.next_due())}, now());
             },
             [&](receive_planner::receive a) {
                 planner.on(receive_planner::messages_received{receive(a)}, now());
@@ -338,9 +338,9 @@ struct consumer {
 TEST_CASE("queue guide: due pairs before fresh messages")
 {
     consumer c;
-    c.book.defer({.sequence = 1, .due = c.wall()});
+    c.deferred.defer({.sequence = 1, .due = c.wall()});
     bool failed = false;
-    for (int steps = 0; steps != 30 && !(c.book.empty() && c.fresh == 0); ++steps) {
+    for (int steps = 0; steps != 30 && !(c.deferred.empty() && c.fresh == 0); ++steps) {
         c.step();
         while (!c.handlers.empty()) {
             const std::uint64_t number = c.handlers.back();

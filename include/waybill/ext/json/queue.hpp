@@ -331,7 +331,7 @@ template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann:
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_error::code::wrong, "options",
-                                     "those that a book can be kept with", describe(*bad)});
+                                     "valid options", describe(*bad)});
     }
     deferred_messages read(options);
     std::optional<json_error> error;

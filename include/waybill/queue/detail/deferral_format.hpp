@@ -17,7 +17,7 @@ namespace waybill::inline v0_2::detail {
 struct deferral_format {
     using error_type = deferred_messages::load_error;
     using problem_type = deferred_messages::load_error::code;
-    static constexpr problem_type foreign = problem_type::not_a_book;
+    static constexpr problem_type foreign = problem_type::other_format;
     static constexpr std::string_view magic = "wbd";
     static constexpr std::uint8_t version = 1;
 };
