@@ -38,7 +38,7 @@ template <>
 struct line_of<owner_id> {
     static std::string text(const auto& o)
     {
-        if (o.none()) return "nobody";
+        if (o.none()) return "no owner";
         return concat(one_line(o.name), "#", o.incarnation);
     }
 };

@@ -130,17 +130,17 @@ TEST_CASE("tracked events, encoded events and a commit schedule")
 TEST_CASE("owners, leases and claims")
 {
     CHECK(line(host) == "host-7#81");
-    CHECK(line(owner_id{}) == "nobody");
+    CHECK(line(owner_id{}) == "no owner");
     CHECK(line(owner_id{"a\nb", 1}) == "a\\nb#1");
     CHECK(line(lease{key, host, 3, 12}) == "orders/billing/0: host-7#81, epoch 3, version 12");
-    CHECK(line(lease{key, {}, 3, 13}) == "orders/billing/0: nobody, epoch 3, version 13");
+    CHECK(line(lease{key, {}, 3, 13}) == "orders/billing/0: no owner, epoch 3, version 13");
     CHECK(line(owner_heartbeat{"orders", "billing", host, 5}) ==
           "orders/billing: host-7#81, version 5");
     CHECK(line(lease_table{{{}, {}}, {{}}}) == "2 leases, 1 owner");
     CHECK(line(lease_claim{key, host, 4, 12}) ==
           "orders/billing/0 for host-7#81, epoch 4, if at version 12");
     CHECK(line(lease_claim{key, {}, 4, {}}) ==
-          "orders/billing/0 for nobody, epoch 4, if there is none");
+          "orders/billing/0 for no owner, epoch 4, if there is none");
     CHECK(line(lease_claim::result{lease_claim::result::claim_outcome::won, 4, 13}) ==
           "won, epoch 4, version 13");
     CHECK(line(lease_claim::result{}) == "contended");

@@ -193,21 +193,21 @@ TEST_CASE("conformance: with one connection the report contains the untested rul
         "second connection)\n"
         "after the commit a second connection sees a checkpoint that moved (needs a second "
         "connection)\n"
-        "of two transactions on different keys each that says so took effect: checkpoints"
+        "two transactions on different keys: each confirmed one takes effect: checkpoints"
         " (needs a second connection)\n"
         "advance: a later commit of another connection is a conflict (needs a second connection)\n"
         "advance: an epoch lower than that of another connection is refused (needs a second "
         "connection)\n"
         "advance: a `from` that another connection has not committed is refused (needs a second "
         "connection)\n"
-        "of two transactions with the same `from` at most one takes effect (needs a second "
+        "two transactions with the same `from`: at most one takes effect (needs a second "
         "connection)\n"
-        "of two transactions that race the one that says so took effect (needs a second "
+        "two racing transactions: the confirmed one takes effect (needs a second "
         "connection)\n"
-        "after a race that nobody won the next one works (needs a second connection)\n"
-        "of two transactions with the same `from` that meet at most one takes effect"
+        "after a race without a winner, the next transaction works (needs a second connection)\n"
+        "two concurrent transactions with the same `from`: at most one takes effect"
         " (needs a second connection and two threads)\n"
-        "of two transactions that meet the one that says so took effect"
+        "two concurrent transactions: the confirmed one takes effect"
         " (needs a second connection and two threads)\n");
     using store = waybill::testing::memory_store<std::string>;
     const auto no_threads =
@@ -255,7 +255,7 @@ TEST_CASE("conformance: the whole suite reports the findings of each of its part
     }
     CHECK(report_on(flaw::remove_before_lock).broken ==
           std::vector<std::string>{
-              "of two transactions that remove the same letter and meet at most one takes effect"});
+              "two concurrent transactions that remove the same letter: at most one takes effect"});
 }
 
 TEST_CASE("conformance: each flaw is detected by its part of the suite, with the rule")
@@ -275,7 +275,7 @@ TEST_CASE("conformance: each flaw is detected by its part of the suite, with the
          "list: returns all committed letters, up to `max_count`"},
         {part::transactions, flaw::savepoints_of_64, "a transaction takes 200 savepoints"},
         {part::transactions, flaw::leftovers_committed, "rollback reverts a first checkpoint"},
-        {part::connections, flaw::loser_leaves_letters, "the one that lost leaves nothing"},
+        {part::connections, flaw::loser_leaves_letters, "the unconfirmed one leaves nothing"},
         {part::connections, flaw::list_is_dirty,
          "before the commit a second connection does not see a first dead letter"},
         {part::connections, flaw::dirty_compares,
@@ -428,9 +428,9 @@ TEST_CASE("conformance: each flaw is detected by its part of the suite, with the
         {part::transactions, flaw::scope_leaks,
          "begin opens a transaction after 100 that went out of scope"},
         {part::connections, flaw::checked_once,
-         "of two transactions with the same `from` at most one takes effect"},
+         "two transactions with the same `from`: at most one takes effect"},
         {part::connections, flaw::remove_checked_once,
-         "of two transactions that remove the same letter at most one takes effect"},
+         "two transactions that remove the same letter: at most one takes effect"},
         {part::connections, flaw::dirty_moves,
          "before the commit a second connection does not see a checkpoint that moved"},
         {part::connections, flaw::load_caches,
@@ -438,11 +438,11 @@ TEST_CASE("conformance: each flaw is detected by its part of the suite, with the
         {part::connections, flaw::compares_with_cache,
          "advance: a later commit of another connection is a conflict"},
         {part::connections, flaw::whole_file_written,
-         "on different keys each that says so took effect: checkpoints"},
+         "two transactions on different keys: each confirmed one takes effect: checkpoints"},
         {part::races, flaw::advance_before_lock,
-         "of two transactions with the same `from` that meet at most one takes effect"},
+         "two concurrent transactions with the same `from`: at most one takes effect"},
         {part::races, flaw::remove_before_lock,
-         "remove the same letter and meet at most one takes effect"},
+         "two concurrent transactions that remove the same letter: at most one takes effect"},
         {part::outage, flaw::outage_is_absent,
          "load: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_absent,
@@ -452,7 +452,7 @@ TEST_CASE("conformance: each flaw is detected by its part of the suite, with the
         {part::outage, flaw::outage_is_absent,
          "load_crash_record: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_lost_ownership,
-         "answers neither ownership_lost nor cancelled"},
+         "returns neither ownership_lost nor cancelled"},
         {part::outage, flaw::outage_is_a_conflict,
          "advance: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_a_conflict,

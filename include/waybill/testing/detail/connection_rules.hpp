@@ -25,29 +25,29 @@ struct connection_rule {
         "before the commit a second connection does not see ";
     static constexpr std::string_view seen = "after the commit a second connection sees ";
     static constexpr std::string_view apart =
-        "of two transactions on different keys each that says so took effect: ";
+        "two transactions on different keys: each confirmed one takes effect: ";
     static constexpr std::string_view compared =
         "advance: a later commit of another connection is a conflict";
     static constexpr std::string_view guarded =
         "advance: an epoch lower than that of another connection is refused";
     static constexpr std::string_view one_moves =
-        "of two transactions with the same `from` at most one takes effect";
+        "two transactions with the same `from`: at most one takes effect";
     static constexpr std::string_view uncommitted =
         "advance: a `from` that another connection has not committed is refused";
     static constexpr std::string_view loser =
-        "of two transactions that race the one that lost leaves nothing";
+        "two racing transactions: the unconfirmed one leaves nothing";
     static constexpr std::string_view mover =
-        "of two transactions that race the one that says so took effect";
+        "two racing transactions: the confirmed one takes effect";
     static constexpr std::string_view next_moves =
-        "after a race that nobody won the next one works";
+        "after a race without a winner, the next transaction works";
     static constexpr std::string_view reset_guards =
         "reset: an epoch lower than that of another connection's reset is refused";
     static constexpr std::string_view gone =
-        "remove: answers false for a letter that another connection has removed";
+        "remove: returns false for a letter that another connection has removed";
     static constexpr std::string_view one_removes =
-        "of two transactions that remove the same letter at most one takes effect";
+        "two transactions that remove the same letter: at most one takes effect";
     static constexpr std::string_view remover =
-        "of two transactions that remove the same letter the one that says so took effect";
+        "two transactions that remove the same letter: the confirmed one takes effect";
 };
 
 template <class S>

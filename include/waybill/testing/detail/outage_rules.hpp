@@ -26,7 +26,7 @@ public:
         if (r) return false;
         const fault_kind kind = r.error().kind;
         trial_.holds(kind != fault_kind::ownership_lost && kind != fault_kind::cancelled,
-                     "a store that cannot be reached answers neither ownership_lost nor cancelled: "
+                     "a store that cannot be reached returns neither ownership_lost nor cancelled: "
                      "its partition would be given up");
         return true;
     }

@@ -46,11 +46,11 @@ inline constexpr std::uint64_t race_rounds = 20;
 
 struct race_rule {
     static constexpr std::string_view one_moves =
-        "of two transactions with the same `from` that meet at most one takes effect";
+        "two concurrent transactions with the same `from`: at most one takes effect";
     static constexpr std::string_view mover =
-        "of two transactions that meet the one that says so took effect";
+        "two concurrent transactions: the confirmed one takes effect";
     static constexpr std::string_view one_removes =
-        "of two transactions that remove the same letter and meet at most one takes effect";
+        "two concurrent transactions that remove the same letter: at most one takes effect";
 };
 
 template <class S, class Race>
