@@ -9,7 +9,7 @@
 //     if (tracker.can_accept()) fetch();
 //     if (auto t = tracker.begin(event.sequence)) start(event, *t);      // or an error
 //     tracker.complete(ticket_of_what_ended);                            // in any order
-//     if (auto done = tracker.watermark()) store.commit(*done);          // the last event done
+//     if (auto done = tracker.watermark()) store.commit(*done);          // all up to it are done
 //     if (auto next = tracker.resume_at()) kafka.commit(*next);          // the next one to read
 //
 //   1. All events begun up to the watermark are done. Gaps (compaction, filters) do not block it.
@@ -190,8 +190,8 @@ public:
         forget_below(detail::as_sequence(sequence).value_or(0));
     }
 
-    /// The position to commit, if the store keeps the last event done (waybill's stores, Event
-    /// Hubs).
+    /// The position to commit, if the store keeps the last position up to which all events are done
+    /// (waybill's stores, Event Hubs).
     [[nodiscard]] constexpr std::optional<std::uint64_t> watermark() const noexcept
     {
         return options_.mark == tracker_options::commit_mark::low_water ? low_water()

@@ -191,6 +191,42 @@ TEST_CASE("batch guide: send_all learns the sizes")
     CHECK(stored == sender.learnt());
 }
 
+TEST_CASE("batch guide: a service that answers for each entry")
+{
+    struct entry {
+        std::uint64_t index = 0;
+        bool ok = false;
+    };
+    struct {
+        std::vector<entry> entries{};
+    } answer;
+    const std::vector<std::string> inbox{"a", "b", "c"};
+    std::string stored;
+    std::vector<waybill::batch_sender::entry_fault> failed;
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        answer.entries.clear();
+        for (const std::string& m : batch) {
+            const bool ok = m != "b" || !stored.empty();
+            if (ok) stored += m;
+            answer.entries.push_back({answer.entries.size(), ok});
+        }
+        //! [batch_partial]
+        failed.clear();  // std::vector<waybill::batch_sender::entry_fault>
+        for (const auto& e : answer.entries) {
+            if (!e.ok) failed.push_back({e.index, waybill::fault_kind::transient});
+        }
+        if (!failed.empty()) return waybill::batch_sender::partial{.failed = failed};
+        //! [batch_partial]
+        return waybill::batch_sender::accepted{};
+    };
+    waybill::testing::manual_environment env;
+    waybill::batch_sender sender{{.limit = {.items = 2}}};
+    const auto report = waybill::send_all(inbox, &std::string::size, sender, transmit, env);
+    CHECK(report.accepted == 3);
+    CHECK(stored.size() == 3);
+    CHECK(report.sends >= 2);
+}
+
 TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read once")
 {
     std::vector<message> inbox = messages();

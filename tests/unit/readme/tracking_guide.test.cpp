@@ -35,7 +35,7 @@ TEST_CASE("tracking guide: the watermark waits for the oldest event in flight")
     const auto first = tracker.begin(10);  // a ticket, or the reason why it was not begun
     const auto second = tracker.begin(12);  // position 11 is a gap
     tracker.complete(*second);  // 10 is still in flight
-    store.commit(tracker.watermark());  // 9, the last event done
+    store.commit(tracker.watermark());  // 9: all events up to it are done
     kafka.commit(tracker.resume_at());  // 10, the next event to read
     tracker.complete(*first);
     store.commit(tracker.watermark());  // 12
