@@ -103,7 +103,7 @@ public:
         for (const auto& m : batch) {
             const std::string_view key = m.key;
             const std::size_t index = all.size();
-            all.push_back({subject(key), std::string(m.id), std::string_view(m.body)});
+            all.push_back({key, std::string_view(m.id), std::string_view(m.body)});
             if (key.empty()) continue;  // such messages have no order
             const auto [found, is_first] = last.try_emplace(key, index);
             if (is_first) continue;
@@ -152,8 +152,8 @@ private:
 
     /// A message of the batch.
     struct entry {
-        std::string subject{};
-        std::string id{};
+        std::string_view key{};
+        std::string_view id{};
         std::string_view body{};
         std::size_t next = none;  ///< Position of the next message of the key.
         bool is_first = true;     ///< Of its key.
@@ -216,6 +216,7 @@ private:
         ++call_;
         if (const waybill::fault f = open(); !f.ok())
             return waybill::batch_sender::failed{.kind = f.kind, .text = f.text};
+        replies_ = inbox_ + std::to_string(call_) + '.';
         const auto last_publish = clock::now() + publish_time;
         std::deque<std::size_t> ready;
         for (std::size_t i = 0; i != all.size(); ++i) {
@@ -257,11 +258,11 @@ private:
                           "the id is empty or has control characters");
         if (e.body.size() > INT32_MAX)
             return refuse(e, waybill::fault_kind::permanent, "the body is longer than 2 GiB");
-        const std::string reply = inbox_ + std::to_string(call_) + '.' + std::to_string(index);
+        const std::string reply = replies_ + std::to_string(index);
         nats_message m;
-        natsStatus s = natsMsg_Create(out(m), e.subject.c_str(), reply.c_str(), e.body.data(),
+        natsStatus s = natsMsg_Create(out(m), subject(e.key).c_str(), reply.c_str(), e.body.data(),
                                       static_cast<int>(e.body.size()));
-        if (s == NATS_OK) s = natsMsgHeader_Set(m.get(), "Nats-Msg-Id", e.id.c_str());
+        if (s == NATS_OK) s = natsMsgHeader_Set(m.get(), "Nats-Msg-Id", std::string(e.id).c_str());
         if (s == NATS_OK) s = natsConnection_PublishMsg(client_.connection(), m.get());
         if (s == NATS_MAX_PAYLOAD)
             return refuse(e, waybill::fault_kind::permanent,
@@ -276,7 +277,7 @@ private:
 
     bool refuse(entry& e, waybill::fault_kind kind, const std::string& text)
     {
-        (void)problem_of("message " + e.id + ": " + text);
+        (void)problem_of("message " + std::string(e.id) + ": " + text);
         e.at = state::failed;
         e.kind = kind;
         return false;
@@ -304,9 +305,8 @@ private:
               std::size_t& in_flight)
     {
         std::string_view to = natsMsg_GetSubject(m);
-        const std::string prefix = inbox_ + std::to_string(call_) + '.';
-        if (!to.starts_with(prefix)) return;
-        const auto index = number_in(to.substr(prefix.size()));
+        if (!to.starts_with(replies_)) return;
+        const auto index = number_in(to.substr(replies_.size()));
         if (!index || *index >= all.size() || all[*index].at != state::in_flight) return;
         entry& e = all[*index];
         --in_flight;
@@ -381,6 +381,7 @@ private:
     natsConnection* subscribed_ = nullptr;  ///< The connection of the subscription.
     nats_subscription subscription_{};
     std::string inbox_{};
+    std::string replies_{};  ///< The beginning of the subjects of the replies to this call.
     bool checked_ = false;
     std::size_t window_ = min_window;  ///< Messages in flight at most.
     std::uint64_t call_ = 0;
