@@ -3,12 +3,12 @@
 // consumer: run_partitions over the log of an engine, and a loop by hand over its client library.
 // Both write into SQLite.
 //
-// Each event inserts one row with its body. A batch of at most 100 events of one partition is one transaction,
-// which also stores the position. Each commit is synced to the disk. A turn reads a log from the
-// beginning, ends before the log does, and is timed after its first 1,000 events, so that neither
-// the start nor the wait at the end of a partition counts. Before its first event, run_partitions
-// waits for other owners. The loop by hand makes the same pause, because a short turn
-// has another rate after a pause.
+// Each event inserts one row with its body. A batch of at most 100 events of one partition is one
+// transaction, which also stores the position. Each commit is synced to the disk. A turn reads a
+// log from the beginning, ends before the log does, and is timed after its first 1,000 events, so
+// that neither the start nor the wait at the end of a partition counts. Before its first event,
+// run_partitions waits for other owners. The loop by hand makes the same pause, because a short
+// turn has another rate after a pause.
 //
 // Both have one commit for each batch: batch_policy has savepoints = false and crash_records = false.
 // A crash record would be a second commit. The loop by hand has no leases and no dead letters.

@@ -155,6 +155,8 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     using event_queue = std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)>;
+    using kafka_message =
+        std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)>;
 
     static constexpr std::int32_t nowhere = -1;
     static constexpr std::uint64_t max_events = 10'000;  ///< Of one read.
@@ -274,9 +276,6 @@ private:
         return {};
     }
 
-    using kafka_message =
-        std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)>;
-
     /// Moves events from the queue to `events`, which is empty, until there are `max_count`, or the
     /// queue is empty. Waits for the first one no longer than `wait`. Returns an error of the
     /// fetch, or RD_KAFKA_RESP_ERR__PARTITION_EOF if the fetch has reached the end.
@@ -287,7 +286,7 @@ private:
         const clock::time_point until = clock::now() + wait;
         const std::uint64_t most = std::min(max_count, max_events);
         for (;;) {
-            // A call for many events would wait until there are so many.
+            // A call for several events would wait until all of them have arrived.
             rd_kafka_resp_err_t e = take_fetched(f, most, events);
             if (e != RD_KAFKA_RESP_ERR_NO_ERROR || !events.empty()) return e;
             const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
@@ -413,7 +412,7 @@ private:
     std::unique_ptr<rd_kafka_t, decltype(&rd_kafka_destroy)> k_;
     std::unique_ptr<rd_kafka_topic_t, decltype(&rd_kafka_topic_destroy)> t_;
     std::map<std::int32_t, fetch> fetches_{};
-    std::vector<rd_kafka_message_t*> batch_{};  ///< Empty between calls, but for its memory.
+    std::vector<rd_kafka_message_t*> batch_{};  ///< Of take_fetched; kept for its memory.
 };
 
 static_assert(waybill::event_log<kafka_log>);

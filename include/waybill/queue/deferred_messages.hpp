@@ -6,7 +6,7 @@
 //     deferred.defer({.sequence = m.sequence, .due = wall + 10min, .session = m.session});
 //     for (auto& h : deferred.take(wall, steady, 20)) {      // due entries; each gets a hold
 //         if (handle(fetch(h.entry.sequence))) deferred.settled(h.entry.sequence);
-//         else deferred.defer(once_more(h.entry, wall + 20min));  // replaces the entry of this number
+//         else deferred.defer(once_more(h.entry, wall + 20min));  // replaces its entry
 //     }                              // receive_planner_deferred.test.cpp: with a receive planner
 //
 // Guarantees
@@ -41,10 +41,10 @@
 namespace waybill::inline v0_2 {
 
 /// The deferred messages of one queue. A broker returns a deferred message only by its sequence
-/// number, so a lost number is a lost message. If the wall clock jumps, entries become due too early
-/// or too late; nothing else changes. A loaded object has no entry in hand. Its ticket numbers start
-/// at 1 again, so tickets from before the restart must not be reported to it. An assignment does not
-/// restart the ticket numbers of its target.
+/// number, so a lost number is a lost message. If the wall clock jumps, entries become due too
+/// early or too late; nothing else changes. A loaded object has no entry in hand. Its ticket
+/// numbers start at 1 again, so tickets from before the restart must not be reported to it. An
+/// assignment does not restart the ticket numbers of its target.
 class deferred_messages {
 public:
     /// The first error of `load`.
@@ -256,8 +256,8 @@ private:
         }
     };
 
-    // The last ticket issued. Assignment keeps the higher number, so an object never issues the same
-    // ticket twice.
+    // The last ticket issued. Assignment keeps the higher number, so an object never issues the
+    // same ticket twice.
     struct counter {
         std::uint64_t last = 0;
 

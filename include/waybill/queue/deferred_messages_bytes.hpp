@@ -11,8 +11,8 @@
 //   1. Entries are restored exactly. Holds and options are not stored: a loaded object has no entry
 //      in hand and uses the options given to `load`. If there are more entries than `max_messages`,
 //      all are loaded, and the object is full.
-//   2. `load` returns all entries or the first error. It accepts only bytes exactly as `save` writes
-//      them.
+//   2. `load` returns all entries or the first error. It accepts only bytes exactly as `save`
+//      writes them.
 //   3. `load` allocates memory only for entries that the bytes contain.
 //
 // Cost: logarithmic time per entry for `load`, linear time for `save`. The byte format, version 1,
@@ -56,8 +56,8 @@ namespace waybill::inline v0_2 {
     return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
 }
 
-/// The entries that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error of
-/// the options or the bytes.
+/// The entries that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error
+/// of the options or the bytes.
 template <std::same_as<deferred_messages> B>
 [[nodiscard]] result<B, deferred_messages::load_error> load(std::string_view bytes,
                                                             const deferral_options& options)

@@ -17,8 +17,8 @@
 //         [&](wait_until w) { ... }, [&](idle) { ... });
 //     in.on(planner::work_done{number, handle(message).kind}, now);  // from each handler
 //
-// `deferred` is a deferred_messages (receive_planner_deferred.test.cpp). The comment of the class has
-// the guarantees. A value without locks: one thread at a time.
+// `deferred` is a deferred_messages (receive_planner_deferred.test.cpp). The comment of the class
+// has the guarantees. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
 #define WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
