@@ -41,7 +41,7 @@ decision of the relay is told. Beside it runs the loop that people usually write
                     long (default 10, 1 to 3600)
   --cluster         three nodes of NATS with a replicated stream, and a PostgreSQL server with a
                     synchronous standby. --kill then also kills, in turn, the leader of the stream
-                    and the primary
+                    and the primary, each at least once
   --help            this
 
 It ends with 0 if each order has exactly one mail with its receiver, or one dead letter that says
