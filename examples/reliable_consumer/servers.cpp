@@ -82,10 +82,15 @@ public:
             case 0: kill_node(false); break;
             case 1: kill_node(true); break;
             default:
-                if (!tables_ || tables_->fail_over()) turn_ = 0;
+                if (!tables_ || tables_->fail_over()) {
+                    turn_ = 0;
+                    all_killed_ = true;
+                }
                 next_kill_ = clock::now() + 1s;
         }
     }
+
+    bool one_is_spared() const override { return cluster_ && !all_killed_; }
 
     bool whole() override
     {
@@ -148,6 +153,7 @@ private:
     std::optional<engines::postgres_pair> tables_{};
     std::mt19937_64 dice_;
     int turn_ = 0;
+    bool all_killed_ = false;  // each kind once
     std::optional<std::size_t> down_{};  // the node that does not run
     clock::time_point restart_at_{};
     clock::time_point next_kill_{};

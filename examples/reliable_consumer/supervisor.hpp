@@ -24,6 +24,8 @@ public:
     /// To be called often. Continues repairs and, if `may_kill`, kills the next server when its
     /// time has come.
     virtual void step(bool may_kill) = 0;
+    /// True if a kind of server that is to be killed has not been killed yet.
+    [[nodiscard]] virtual bool one_is_spared() const = 0;
     /// True if no server is down.
     [[nodiscard]] virtual bool whole() = 0;
     /// One line: the servers that were killed.
