@@ -21,7 +21,10 @@
 //      With 1 replica, a server that is killed can lose its last acknowledged events, and use their
 //      sequence numbers again. With 3 replicas, that takes the loss of two nodes.
 //   6. A read takes at most about 3 s, without a fault of the server a few milliseconds.
-//   7. A log belongs to one thread at a time.
+//   7. While the caller handles the events of a read, the server already sends the next ones of the
+//      partition: as many as were read, if these have at most 256 KiB. So a read may return events
+//      that were removed from the stream after the previous read.
+//   8. A log belongs to one thread at a time.
 //
 // Faults, all of the kind infrastructure unless stated: "NATS, stream NAME: ..."
 //   not connected (Timeout)          no server of the list can be reached
@@ -170,23 +173,28 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     static constexpr std::chrono::milliseconds pause{50};
-    static constexpr std::chrono::milliseconds fetch_wait{100};
+    static constexpr std::chrono::milliseconds request_expiry{100};
+    /// Longer, so that the status of a request that has expired arrives before the wait ends.
+    static constexpr std::chrono::milliseconds fetch_wait{150};
     static constexpr std::chrono::milliseconds examination{500};
     static constexpr std::chrono::seconds ack_wait{1};
     static constexpr std::chrono::minutes max_limit{1};
     static constexpr std::int64_t second = 1'000'000'000;  // the unit of the server is 1 ns
     static constexpr std::int64_t consumer_idle = 30 * second;
     static constexpr std::uint64_t max_batch = 256;
+    static constexpr std::uint64_t max_bytes_ahead = 256 * 1024;
     static constexpr std::size_t max_in_flight = 256;
 
     /// A consumer on the server, and its progress. It is used as long as each read continues after
     /// the last event of the previous one.
     struct cursor {
         std::string name{};
+        std::string inbox{};  ///< The subject of its messages.
         nats_subscription subscription{};
         std::optional<std::uint64_t> last{};  ///< Sequence in the stream of the last event.
         std::uint64_t received = 0;           ///< Number in the consumer of the last message.
         std::uint64_t pending = 0;            ///< Messages after it. 0: ask the server.
+        std::uint64_t requested = 0;          ///< Of these, the requested ones.
     };
 
     [[nodiscard]] std::string subject(const std::string& partition) const
@@ -245,37 +253,39 @@ private:
             drop(partition);
         }
         auto c = std::make_unique<cursor>();
-        c->name = name_of_consumer();
+        c->inbox = new_inbox();
+        c->name = "waybill-" + c->inbox.substr(c->inbox.rfind('.') + 1);
         c->last = last;
         const std::string filter = subject(partition);
-        jsSubOptions o{};
-        natsStatus s = jsSubOptions_Init(&o);
-        o.Stream = stream_.c_str();
-        o.Config.Name = c->name.c_str();
-        o.Config.DeliverPolicy = last ? js_DeliverByStartSequence : js_DeliverAll;
-        if (last) o.Config.OptStartSeq = *last + 1;
-        o.Config.AckPolicy = js_AckNone;
-        o.Config.InactiveThreshold = consumer_idle;
-        o.Config.MemoryStorage = true;
-        o.Config.Replicas = 1;
+        jsConsumerConfig o{};
+        natsStatus s = jsConsumerConfig_Init(&o);
+        o.Name = c->name.c_str();
+        o.FilterSubject = filter.c_str();
+        o.DeliverPolicy = last ? js_DeliverByStartSequence : js_DeliverAll;
+        if (last) o.OptStartSeq = *last + 1;
+        o.AckPolicy = js_AckNone;
+        o.InactiveThreshold = consumer_idle;
+        o.MemoryStorage = true;
+        o.Replicas = 1;
         if (s == NATS_OK)
-            s = js_PullSubscribe(out(c->subscription), client_.jetstream(), filter.c_str(), nullptr,
-                                 nullptr, &o, nullptr);
-        if (s != NATS_OK) return failure("consumer", s, partition);
+            s = natsConnection_SubscribeSync(out(c->subscription), client_.connection(),
+                                             c->inbox.c_str());
         // Above a limit, nats.c would discard messages.
-        s = natsSubscription_SetPendingLimits(c->subscription.get(), -1, -1);
+        if (s == NATS_OK) s = natsSubscription_SetPendingLimits(c->subscription.get(), -1, -1);
+        if (s == NATS_OK)
+            s = js_AddConsumer(nullptr, client_.jetstream(), stream_.c_str(), &o, nullptr, nullptr);
         if (s != NATS_OK) return failure("consumer", s, partition);
         return cursors_.insert_or_assign(partition, std::move(c)).first->second.get();
     }
 
-    /// "_INBOX.<unique>" without its prefix.
-    [[nodiscard]] static std::string name_of_consumer()
+    /// "_INBOX.<unique>". Empty if there is no memory for it.
+    [[nodiscard]] static std::string new_inbox()
     {
         natsInbox* inbox = nullptr;
         if (natsInbox_Create(&inbox) != NATS_OK) return {};
         std::string name = inbox;
         natsInbox_Destroy(inbox);
-        return "waybill-" + name.substr(name.rfind('.') + 1);
+        return name;
     }
 
     /// Removes the consumer without waiting for the reply. The server removes a consumer by itself
@@ -308,22 +318,43 @@ private:
         return NATS_OK;
     }
 
-    /// Fetches at most `max_count` of the pending messages. On NATS_OK, `events` can still be
-    /// empty: all messages were old, or were removed from the stream meanwhile.
+    /// Requests the next messages. They arrive in the inbox. A request for more than the pending
+    /// messages would last until it expires.
+    [[nodiscard]] natsStatus request(cursor& c, std::uint64_t max_count)
+    {
+        const std::uint64_t count = std::min({max_count, c.pending, max_batch});
+        const std::string call = "$JS.API.CONSUMER.MSG.NEXT." + stream_ + '.' + c.name;
+        const std::string text =
+            "{\"batch\":" + std::to_string(count) +
+            ",\"expires\":" + std::to_string(std::chrono::nanoseconds(request_expiry).count()) + '}';
+        const natsStatus s = natsConnection_PublishRequestString(
+            client_.connection(), call.c_str(), c.inbox.c_str(), text.c_str());
+        if (s == NATS_OK) c.requested = count;
+        return s;
+    }
+
+    /// Takes at most `max_count` of the pending messages. On NATS_OK, `events` can still be empty:
+    /// all messages were old, or were removed from the stream meanwhile.
     [[nodiscard]] natsStatus fetch(cursor& c, std::uint64_t max_count, std::vector<event>& events)
     {
-        // A request for more than the pending messages would last until it expires.
-        jsFetchRequest request{};
-        jsFetchRequest_Init(&request);
-        request.Batch = static_cast<int>(std::min({max_count, c.pending, max_batch}));
-        request.Expires = fetch_wait.count() * 1'000'000;
-        nats_messages messages;
-        natsStatus s =
-            natsSubscription_FetchRequest(messages.list(), c.subscription.get(), &request);
-        for (natsMsg* const m : messages) {
-            if (s == NATS_OK) s = take(c, m, events);
+        natsStatus s = NATS_OK;
+        if (c.requested == 0) s = request(c, max_count);
+        const auto deadline = clock::now() + fetch_wait;
+        std::uint64_t bytes = 0;
+        for (std::uint64_t n = std::min(max_count, c.requested); s == NATS_OK && n != 0; --n) {
+            const auto left =
+                std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now()).count();
+            nats_message m;
+            s = natsSubscription_NextMsg(out(m), c.subscription.get(),
+                                         std::max<std::int64_t>(left, 0));
+            if (s == NATS_OK) s = take(c, m.get(), events);
+            if (s == NATS_OK) bytes += static_cast<std::uint64_t>(natsMsg_GetDataLength(m.get()));
         }
+        // In advance. If it fails, the next fetch repeats it.
+        if (s == NATS_OK && c.requested == 0 && c.pending != 0 && bytes <= max_bytes_ahead)
+            static_cast<void>(request(c, max_count));
         if (s != NATS_TIMEOUT) return s;
+        c.requested = 0;
         s = examine(c);
         return s == NATS_OK && c.pending != 0 ? NATS_TIMEOUT : s;
     }
@@ -332,11 +363,16 @@ private:
     /// that is not current begins before `last`; these events are not returned again.
     [[nodiscard]] static natsStatus take(cursor& c, natsMsg* m, std::vector<event>& events)
     {
+        // The status of a request that has ended has no numbers: it has expired, or the consumer
+        // was removed.
+        const char* const numbers = natsMsg_GetReply(m);
+        if (numbers == nullptr || *numbers == '\0') return NATS_TIMEOUT;
         nats_metadata data;
         if (const natsStatus s = natsMsg_GetMetaData(out(data), m); s != NATS_OK) return s;
         if (data->Sequence.Consumer != c.received + 1) return NATS_MISMATCH;
         c.received = data->Sequence.Consumer;
         c.pending = data->NumPending;
+        --c.requested;
         if (c.last && data->Sequence.Stream <= *c.last) return NATS_OK;
         c.last = data->Sequence.Stream;
         events.push_back(
@@ -374,13 +410,9 @@ private:
     [[nodiscard]] waybill::result<void> publish(std::span<const new_event> events,
                                                 clock::time_point deadline)
     {
-        natsInbox* unique = nullptr;
-        natsStatus s = natsInbox_Create(&unique);
-        if (s != NATS_OK) return failure("inbox", s);
-        const std::string inbox = std::string(unique) + '.';
-        natsInbox_Destroy(unique);
+        const std::string inbox = new_inbox() + '.';
         nats_subscription replies;
-        s = natsConnection_SubscribeSync(out(replies), client_.connection(), (inbox + '*').c_str());
+        natsStatus s = natsConnection_SubscribeSync(out(replies), client_.connection(), (inbox + '*').c_str());
         if (s != NATS_OK) return failure("inbox", s);
 
         std::vector<bool> done(events.size());

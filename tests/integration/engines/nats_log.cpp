@@ -19,6 +19,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -121,6 +122,41 @@ std::string consumer_of(engines::nats_client& client, const std::string& stream)
     return name;
 }
 
+/// Whether the only consumer of the stream sends exactly this number of messages.
+bool delivered(engines::nats_client& client, const std::string& stream, std::uint64_t count)
+{
+    const std::string name = consumer_of(client, stream);
+    std::uint64_t found = 0;
+    for (int tries = 0; tries != 100 && found < count; ++tries) {
+        std::this_thread::sleep_for(milliseconds(20));
+        engines::nats_consumer_info info;
+        js_GetConsumerInfo(out(info), client.jetstream(), stream.c_str(), name.c_str(), nullptr,
+                           nullptr);
+        if (info) found = info->Delivered.Consumer;
+    }
+    if (found != count)
+        std::printf("  %s: %llu messages sent\n", stream.c_str(),
+                    static_cast<unsigned long long>(found));
+    return found == count;
+}
+
+/// The log fetches small events ahead, and no large ones.
+void ahead(const std::string& url)
+{
+    engines::nats_client client(url);
+    check(client.ready(seconds(1)) == NATS_OK, "the server accepts a connection");
+    for (const auto& [stream, size, sent] :
+         {std::tuple("SMALL", 100'000U, 4U), std::tuple("LARGE", 200'000U, 2U)}) {
+        nats_log log(url, stream, 1);
+        for (int n = 0; n != 5; ++n) append(log, "0", std::string(size, 'x'));
+        const auto events = log.read("0", {}, 2);
+        check(events && events->size() == 2, "two events are read");
+        check(delivered(client, stream, sent), std::string(stream) + ": the events ahead");
+        std::this_thread::sleep_for(milliseconds(50));
+        check(delivered(client, stream, sent), std::string(stream) + ": no others");
+    }
+}
+
 /// Messages that are lost in transit, and consumers that end: no event is skipped.
 void losses(const std::string& url)
 {
@@ -143,6 +179,12 @@ void losses(const std::string& url)
             after = waybill::position{e.sequence, {}};
         }
     };
+    // The log fetches as many events ahead as a read has returned, so a read can return less.
+    const auto read_to = [&](std::uint64_t last) {
+        for (int tries = 0; tries != 20 && expected < last; ++tries)
+            read(std::min<std::uint64_t>(5, last - expected));
+        return expected == last;
+    };
     // Takes messages from the consumer of the log, as if they were lost.
     const auto lose = [&](int count) {
         const std::string call =
@@ -156,35 +198,34 @@ void losses(const std::string& url)
     };
     append_some(20);
     read(3);
+    check(delivered(client, stream, 6), "three events are fetched ahead");
     lose(2);  // others follow
-    read(5);
-    check(expected == 8, "messages lost before others are read by a new consumer");
-    lose(12);  // the last ones
-    read(5);
-    check(expected == 13, "the last messages are lost, and read by a new consumer");
-    read(100);
-    check(expected == 20, "then come the others");
+    check(read_to(8), "messages lost before others are read by a new consumer");
+    check(delivered(client, stream, 4), "two events are fetched ahead");
+    lose(10);  // the last ones
+    check(read_to(13), "the last messages are lost, and read by a new consumer");
+    check(read_to(20), "then come the others");
     read(100);
     append_some(2);
     lose(2);  // the log does not know yet that they exist
+    check(read_to(22), "new messages are lost, and read by a new consumer");
     read(100);
-    check(expected == 22, "new messages are lost, and read by a new consumer");
-    read(100);
-    append_some(2);
-    js_DeleteConsumer(client.jetstream(), stream.c_str(), consumer_of(client, stream).c_str(),
-                      nullptr, nullptr);
+    append_some(3);
+    const auto remove_consumer = [&] {
+        js_DeleteConsumer(client.jetstream(), stream.c_str(), consumer_of(client, stream).c_str(),
+                          nullptr, nullptr);
+    };
+    remove_consumer();
     read(1);
     check(expected == 23, "the consumer is removed, and created again");
-    js_DeleteConsumer(client.jetstream(), stream.c_str(), consumer_of(client, stream).c_str(),
-                      nullptr, nullptr);
-    read(100);
-    check(expected == 24, "the consumer is removed while a message is pending");
+    remove_consumer();
+    check(read_to(25), "the consumer is removed while messages are pending");
 
     // The same ids again are not stored again.
-    const std::vector<nats_log::new_event> twice{{"0", "a", "25"}, {"0", "b", "26"}};
+    const std::vector<nats_log::new_event> twice{{"0", "a", "26"}, {"0", "b", "27"}};
     check(log.append_all(twice) && log.append_all(twice), "events are appended twice");
     read(100);
-    check(expected == 26, "and are stored once");
+    check(expected == 27, "and are stored once");
     const std::vector<nats_log::new_event> large{{"0", "large", std::string(2'000'000, 'x')}};
     const auto refused = log.append_all(large);
     check(!refused && refused.error().kind == waybill::fault_kind::permanent,
@@ -473,6 +514,7 @@ int main(int argc, char** argv)
         engines::nats_server server(folder + "/single");
         conformance(url_of(server));
         losses(url_of(server));
+        ahead(url_of(server));
     }
     outage(folder + "/outage");
     std::printf("one server: %.1f s, %d failures\n", seconds_since(start), failures);
