@@ -43,15 +43,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -146,6 +144,8 @@ private:
     static constexpr std::size_t max_window = 4'096;
     static constexpr std::chrono::milliseconds quick{100};
     static constexpr std::chrono::milliseconds slow{250};
+    static constexpr std::size_t many = 128;  ///< Messages in flight.
+    static constexpr std::chrono::microseconds nap{200};
     static constexpr std::size_t none = SIZE_MAX;
 
     enum class state { waiting, in_flight, stored, failed };
@@ -162,46 +162,23 @@ private:
         clock::time_point published{};
     };
 
-    /// The replies of the server. They come in a thread of nats.c.
-    struct mailbox {
-        std::mutex mutex{};
-        std::condition_variable arrived{};
-        std::deque<nats_message> replies{};
-        std::size_t wanted = 1;  ///< Replies after which the caller is notified.
-    };
-
     [[nodiscard]] waybill::fault problem_of(const std::string& text)
     {
         problem_ = "NATS, stream " + stream_ + ": " + text;
         return waybill::infrastructure(problem_);
     }
 
-    /// One inbox for all replies. nats.c keeps it when it reconnects.
+    /// One inbox for all replies, until one is missing. nats.c keeps it when it reconnects.
     [[nodiscard]] natsStatus subscribe()
     {
-        using owner = std::shared_ptr<mailbox>;
         subscription_.reset();
-        mailbox_ = std::make_shared<mailbox>();
         natsInbox* unique = nullptr;
         natsStatus s = natsInbox_Create(&unique);
         if (s != NATS_OK) return s;
         inbox_ = std::string(unique) + '.';
         natsInbox_Destroy(unique);
-        // The last call of the thread can be after the end of this object.
-        auto owned = std::make_unique<owner>(mailbox_);
-        s = natsConnection_Subscribe(
-            out(subscription_), client_.connection(), (inbox_ + ">").c_str(),
-            [](natsConnection*, natsSubscription*, natsMsg* m, void* to) {
-                mailbox& box = **static_cast<owner*>(to);
-                const std::lock_guard lock(box.mutex);
-                box.replies.emplace_back(m);
-                if (box.replies.size() == box.wanted) box.arrived.notify_one();
-            },
-            owned.get());
-        if (s != NATS_OK) return s;
-        s = natsSubscription_SetOnCompleteCB(
-            subscription_.get(), [](void* to) { delete static_cast<owner*>(to); }, owned.get());
-        static_cast<void>(owned.release());
+        s = natsConnection_SubscribeSync(out(subscription_), client_.connection(),
+                                         (inbox_ + '*').c_str());
         // Above a limit, nats.c would discard messages.
         if (s == NATS_OK) s = natsSubscription_SetPendingLimits(subscription_.get(), -1, -1);
         if (s == NATS_OK) subscribed_ = client_.connection();
@@ -213,17 +190,16 @@ private:
     [[nodiscard]] waybill::send_outcome send(std::vector<entry>& all)
     {
         problem_.clear();
-        ++call_;
         if (const waybill::fault f = open(); !f.ok())
             return waybill::batch_sender::failed{.kind = f.kind, .text = f.text};
-        replies_ = inbox_ + std::to_string(call_) + '.';
         const auto last_publish = clock::now() + publish_time;
         std::deque<std::size_t> ready;
         for (std::size_t i = 0; i != all.size(); ++i) {
             if (all[i].is_first) ready.push_back(i);
         }
         std::size_t in_flight = 0;
-        std::deque<std::size_t> sent;  // in the order of time
+        std::size_t without_responders = 0;  // of these
+        std::deque<std::size_t> sent;        // in the order of time
         for (;;) {
             while (!ready.empty() && in_flight < window_ && clock::now() < last_publish) {
                 entry& e = all[ready.front()];
@@ -235,17 +211,36 @@ private:
             }
             if (in_flight == 0) break;
             while (all[sent.front()].at != state::in_flight) sent.pop_front();
-            // Waking a thread for each reply costs more than the reply. So it waits for half of the
-            // replies, while the server works on the other half.
+            // It waits for half of the replies, while the server works on the other half.
             const clock::time_point oldest = all[sent.front()].published;
-            const std::deque<nats_message> replies =
-                next_replies(oldest + ack_wait, (in_flight + 1) / 2);
-            if (replies.empty()) break;
+            const clock::time_point deadline = oldest + ack_wait;
+            const std::size_t awaited = in_flight - without_responders;
+            if (awaited >= many) await_replies(awaited / 2, deadline);
             const std::size_t before = in_flight;
-            for (const nats_message& m : replies) take(m.get(), all, ready, in_flight);
-            // Late replies to earlier calls are no measure of this one.
+            nats_message reply;
+            natsStatus s = next_reply(reply, deadline);
+            if (s != NATS_OK && s != NATS_NO_RESPONDERS) break;
+            for (; s == NATS_OK || s == NATS_NO_RESPONDERS;
+                 s = next_reply(reply, clock::time_point::min())) {
+                if (s == NATS_OK)
+                    take(reply.get(), all, ready, in_flight);
+                else
+                    ++without_responders;
+            }
             if (in_flight != before) resize_window(clock::now() - oldest, before - in_flight);
+            // nats.c does not return the message of such a reply. When no other replies are left,
+            // these are the replies to all messages in flight.
+            if (in_flight != 0 && in_flight == without_responders) {
+                for (const std::size_t i : sent) {
+                    if (all[i].at == state::in_flight)
+                        refuse(all[i], waybill::fault_kind::infrastructure,
+                               "no responders: the stream has no leader, or does not exist");
+                }
+                in_flight = without_responders = 0;
+            }
         }
+        // A late reply must not count as one of the next call, which gets another inbox.
+        if (in_flight != 0) subscribed_ = nullptr;
         return outcome_of(all, in_flight);
     }
 
@@ -258,7 +253,7 @@ private:
                           "the id is empty or has control characters");
         if (e.body.size() > INT32_MAX)
             return refuse(e, waybill::fault_kind::permanent, "the body is longer than 2 GiB");
-        const std::string reply = replies_ + std::to_string(index);
+        const std::string reply = inbox_ + std::to_string(index);
         nats_message m;
         natsStatus s = natsMsg_Create(out(m), subject(e.key).c_str(), reply.c_str(), e.body.data(),
                                       static_cast<int>(e.body.size()));
@@ -289,32 +284,35 @@ private:
         if (ack_time > slow) window_ = std::max(window_ / 2, min_window);
     }
 
-    /// All replies that have arrived. Waits for this number of them, at most until the deadline.
-    [[nodiscard]] std::deque<nats_message> next_replies(clock::time_point deadline,
-                                                        std::size_t wanted)
+    /// Waits for this number of replies, at most until the deadline. A thread that each reply wakes
+    /// takes more time than the replies, so this one sleeps in between.
+    void await_replies(std::uint64_t wanted, clock::time_point deadline)
     {
-        std::unique_lock lock(mailbox_->mutex);
-        mailbox_->wanted = wanted;
-        mailbox_->arrived.wait_until(lock, deadline,
-                                     [&] { return mailbox_->replies.size() >= wanted; });
-        return std::exchange(mailbox_->replies, {});
+        std::uint64_t arrived = 0;
+        while (natsSubscription_QueuedMsgs(subscription_.get(), &arrived) == NATS_OK &&
+               arrived < wanted && clock::now() < deadline)
+            std::this_thread::sleep_for(nap);
     }
 
-    /// A reply to "<inbox><call>.<index>". Replies of earlier calls are ignored.
+    /// NATS_TIMEOUT if there is none until the deadline. NATS_NO_RESPONDERS for such a reply.
+    [[nodiscard]] natsStatus next_reply(nats_message& m, clock::time_point deadline)
+    {
+        using ms = std::chrono::milliseconds;
+        const auto now = clock::now();
+        const ms left = deadline > now ? std::chrono::ceil<ms>(deadline - now) : ms(0);
+        return natsSubscription_NextMsg(out(m), subscription_.get(), left.count());
+    }
+
+    /// A reply to "<inbox><index>".
     void take(natsMsg* m, std::vector<entry>& all, std::deque<std::size_t>& ready,
               std::size_t& in_flight)
     {
         std::string_view to = natsMsg_GetSubject(m);
-        if (!to.starts_with(replies_)) return;
-        const auto index = number_in(to.substr(replies_.size()));
+        if (!to.starts_with(inbox_)) return;
+        const auto index = number_in(to.substr(inbox_.size()));
         if (!index || *index >= all.size() || all[*index].at != state::in_flight) return;
         entry& e = all[*index];
         --in_flight;
-        if (natsMsg_IsNoResponders(m)) {
-            refuse(e, waybill::fault_kind::infrastructure,
-                   "no responders: the stream has no leader, or does not exist");
-            return;
-        }
         read_reply(e, {natsMsg_GetData(m), static_cast<std::size_t>(natsMsg_GetDataLength(m))});
         if (e.at == state::stored && e.next != none) ready.push_back(e.next);
     }
@@ -376,15 +374,12 @@ private:
     std::string stream_;
     nats_stream config_{};
     std::string usual_reply_;  ///< Its text before the sequence number.
-    std::shared_ptr<mailbox> mailbox_{};
     nats_client client_;
     natsConnection* subscribed_ = nullptr;  ///< The connection of the subscription.
     nats_subscription subscription_{};
     std::string inbox_{};
-    std::string replies_{};  ///< The beginning of the subjects of the replies to this call.
     bool checked_ = false;
     std::size_t window_ = min_window;  ///< Messages in flight at most.
-    std::uint64_t call_ = 0;
     std::uint64_t duplicates_ = 0;
     std::string problem_{};
     std::vector<waybill::batch_sender::entry_fault> failed_{};
