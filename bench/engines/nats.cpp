@@ -20,7 +20,7 @@ namespace engines_bench {
 
 namespace {
 
-constexpr waybill::batch_limits limit{.items = 4'000};
+constexpr waybill::batch_limits limit{.items = 10'000};
 
 void check(natsStatus s, const char* call)
 {
