@@ -46,7 +46,8 @@ child::child(const options& o)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        throw support::complaint(fmt::format("no pipe: {}", std::strerror(errno)));
+        throw support::complaint(
+            fmt::format("no pipe to a child process: {}", std::strerror(errno)));
     }
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     std::vector<std::string> words = words_for(o, ends[1]);

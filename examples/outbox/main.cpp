@@ -103,13 +103,15 @@ void judge_calls(const options& o, contestant& c)
     const bool closed =
         h.closed != 0 || h.kills_open != 0;  // a new relay begins with a closed circuit breaker
     if (h.calls >= enough_orders && (h.opened == 0 || !closed)) {
-        c.found.wrong.push_back(fmt::format("the circuit breaker has opened {} and closed again {}",
-                                            counted(h.opened, "time"), counted(h.closed, "time")));
+        c.found.wrong.push_back(fmt::format(
+            "the circuit breaker opened {} and closed {}; at least once each is expected",
+            counted(h.opened, "time"), counted(h.closed, "time")));
     }
     // A new relay begins with a closed circuit breaker. Later it sends one probe at a time.
     const std::uint64_t few = 10 * h.starts + 10 * o.outage;
     if (h.calls_down > few) {
-        c.found.wrong.push_back(fmt::format("{} calls while the server was down", h.calls_down));
+        c.found.wrong.push_back(fmt::format(
+            "{} calls while the server was down; at most {} are expected", h.calls_down, few));
     }
 }
 
@@ -118,15 +120,20 @@ int run(options o)
     support::end_on_signals();
     const std::vector<order> orders = orders_in(o.input);
     if (orders.empty()) {
-        fmt::print("nothing to do: there is no order in {}\n", o.input);
+        fmt::print(
+            "nothing to do: there is no order in {}; an order is a line with "
+            "\"event\":\"installed\" and a \"package\"\n",
+            o.input);
         return 0;
     }
     if (!o.table.empty()) {
 #ifdef WAYBILL_OUTBOX_SERVERS
         return servers::run(std::move(o), orders);
 #else
-        support::say("outbox: it was built without libnats-dev or libpq-dev, and cannot use "
-                     "servers\n");
+        support::say(
+            fmt::format("outbox: --table {}: this program was built without libnats-dev "
+                        "or libpq-dev; install both and build it again\n",
+                        o.table));
         return 2;
 #endif
     }
@@ -136,12 +143,14 @@ int run(options o)
     contestant ours = run_waybill(o, orders);
     if (ours.how.calls != 0) judge_calls(o, ours);
     const pruning p = prune_letters(o.db);
-    if (p.removed != p.planned || letters_left(o.db) != p.left) {
-        ours.found.wrong.emplace_back("pruning has not done what was planned");
+    if (const std::uint64_t left = letters_left(o.db); p.removed != p.planned || left != p.left) {
+        ours.found.wrong.push_back(
+            fmt::format("the pruning removed {} dead letters and left {}; its plan was {} and {}",
+                        p.removed, left, p.planned, p.left));
     }
     std::optional<contestant> naive;
     if (!o.plain) {
-        fmt::print("the same again for the loop that tries all unsent mails each second ...\n");
+        fmt::print("the same run with a naive loop that sends all unsent mails each second ...\n");
         std::fflush(stdout);
         naive = run_naive_beside(o, orders);
     }

@@ -20,32 +20,34 @@ namespace {
 
 constexpr std::string_view usage = R"(usage: outbox [options]
 
-The mail server is down: what happens to orders and mails? A shop takes orders and puts a mail for
-each into the same database, in the same transaction. A relay sends them to a mail server (a real
-one, on 127.0.0.1, which outbox starts), which is killed, comes back, turns all away for a while,
-knows some mailboxes not at all, and loses some of its answers. The relay is killed as well. Each
-decision of the relay is told. Beside it runs the loop that people usually write.
+What happens to orders and mails while the mail server is down? A shop stores each order and its
+mail in one transaction of one database. A relay sends the mails to an SMTP server that outbox
+starts on 127.0.0.1. The server is killed with -9. After the outage it is started again and first
+refuses all mails. It has no mailbox for some receivers, and sometimes closes the connection after
+it has stored a mail, without a reply. The relay is killed with -9, too. The program prints the
+decisions of the relay. Then it repeats the run with a naive loop, for comparison.
 
-  --outage SECONDS  for so long the mail server is down (default {}, 1 to 60)
-  --kill            kills the relay with -9 at random all the while, and not just twice
-  --seed N          of these kills, of the pauses, and of who cannot be reached
-  --input FILE      JSON lines; each with "event":"installed" and a "package" is an order. Without
-                    it a recording of what dpkg does
-  --db DIR          keeps the databases there, and goes on with what is there; without it they are
-                    in a temporary folder
-  --plain           without the usual loop beside it
+  --outage SECONDS  duration of the outage (default {}, 1 to 60); then the server refuses all mails
+                    for half as long
+  --kill            kills the relay with -9 at random times during the run, instead of twice
+  --seed N          seed of the random kills and pauses, and of the receivers that cannot be reached
+  --input FILE      JSON lines; a line with "event":"installed" and a "package" is an order. Without
+                    it: a recording of dpkg events
+  --db DIR          keeps the databases in this folder, and continues with those that are there.
+                    Without it: a temporary folder
+  --plain           no run with the naive loop
   --table postgres: --to nats:
                     orders and messages in PostgreSQL instead, and relays that send the messages to
                     a stream of NATS JetStream: servers of its own, or postgres://... and
-                    nats://HOST:PORT. --kill [SECONDS] then kills relays and the shop with -9 for so
-                    long (default 10, 1 to 3600)
+                    nats://HOST:PORT. --kill [SECONDS] then kills relays and the shop with -9 for
+                    that time (default 10, 1 to 3600)
   --cluster         three nodes of NATS with a replicated stream, and a PostgreSQL server with a
                     synchronous standby. --kill then also kills, in turn, the leader of the stream
                     and the primary, each at least once
-  --help            this
+  --help            prints this text
 
-It ends with 0 if each order has exactly one mail with its receiver, or one dead letter that says
-why. With --table and --to: if each committed order has exactly one message in the stream, in the
+The exit code is 0 if each order has exactly one mail at its receiver, or one dead letter with its
+reason. With --table and --to: if each committed order has exactly one message in the stream, in the
 order of its customer, and an order that was rolled back has none. NATS discards repetitions within
 2 minutes (the duplicate window of the stream).
 )";
@@ -100,7 +102,10 @@ std::optional<ending> set_option(options& o, std::string_view name, const std::s
     if (name == "--db") o.db = value;
     if (name == "--as") {
         const auto r = role_in(value);
-        if (!r) return wrong_option(fmt::format("--as {}: there is no such role", value));
+        if (!r) {
+            return wrong_option(
+                fmt::format("--as {}: server, relay, shop or naive is expected", value));
+        }
         o.as = *r;
     }
     if (name == "--table") {
@@ -153,10 +158,13 @@ std::optional<ending> contradiction(options& o, std::string_view of_mails)
         return wrong_option("--cluster needs --table postgres: --to nats:");
     if (o.table.empty() && o.kill_for != 0) {
         return wrong_option(fmt::format(
-            "--kill {}: seconds are only for --table postgres: --to nats:", o.kill_for));
+            "--kill {}: seconds need --table postgres: --to nats:; add these, or omit the seconds",
+            o.kill_for));
     }
-    if (!o.table.empty() && !of_mails.empty())
-        return wrong_option(fmt::format("{} is not for --table and --to", of_mails));
+    if (!o.table.empty() && !of_mails.empty()) {
+        return wrong_option(
+            fmt::format("{} is only for the mail server: omit it, or --table and --to", of_mails));
+    }
     if (o.kill && o.kill_for == 0) o.kill_for = 10;
     return {};
 }

@@ -83,10 +83,9 @@ public:
     {
         if (deferred_.empty()) return;
         const auto due = deferred_.next_due();
-        progress_("restored",
-                  fmt::format("{} deferred as before, the next of them until {}",
-                              support::counted(deferred_.size(), "mail"),
-                              due ? moment(*due) : "?"));
+        progress_("restored", fmt::format("restored {}; the first is due at {}",
+                                          support::counted(deferred_.size(), "deferred mail"),
+                                          due ? moment(*due) : "?"));
     }
 
     void run()
@@ -106,7 +105,12 @@ private:
     {
         for (const waybill::deferred_messages::taken& h : deferred_.take(wall(), steady(), 1)) {
             auto mail = mails_.find(h.entry.sequence);
-            if (!mail) throw support::complaint("a deferred mail is not in the outbox");
+            if (!mail) {
+                throw support::complaint(
+                    fmt::format("the deferred mail {} is not in the table outbox: the database is "
+                                "damaged; use another folder",
+                                h.entry.sequence));
+            }
             mail->tries = h.entry.attempts;
             mail->deferred_since = h.entry.since;
             return mail;
@@ -169,7 +173,9 @@ private:
                      .attempts = mail.tries,
                      .since = mail.deferred_since.value_or(now)});
         mails_.deferred(mail, save(deferred_));
-        progress_("deferred", fmt::format("until {}: order {}: {}", moment(due), mail.id, f.text));
+        progress_("deferred",
+                  fmt::format("until {}: order {}: {}", moment(due), mail.id,
+                              f.ok() ? "the circuit breaker gave no permit" : f.text));
     }
 
     void bury(const letter& mail, const waybill::fault& f)

@@ -43,7 +43,8 @@ public:
         socklen_t size = sizeof generic;
         std::memcpy(&generic, &a, sizeof a);
         if (bind(fd_, &generic, size) != 0 || getsockname(fd_, &generic, &size) != 0) {
-            throw support::complaint(fmt::format("no port: {}", std::strerror(errno)));
+            throw support::complaint(
+                fmt::format("the mail server has no port on 127.0.0.1: {}", std::strerror(errno)));
         }
         std::memcpy(&a, &generic, sizeof a);
         number_ = ntohs(a.sin_port);
@@ -139,7 +140,7 @@ private:
         if (closed_ || !shop_.all_taken()) return;
         closed_ = true;
         shop_.close();
-        log_.event(fmt::format("the shop closes: {} taken", support::counted(orders_, "order")));
+        log_.event(fmt::format("the shop ends: {} stored", support::counted(orders_, "order")));
     }
 
     void start_server(double busy = 0)
@@ -153,7 +154,8 @@ private:
         for (int tries = 0; !ready; ++tries) {
             server_->hear([&](std::string_view) { ready = true; });
             if (server_->ended() || tries == 20'000) {
-                throw support::complaint("the mail server does not start");
+                throw support::complaint(
+                    "the mail server does not start: it ended, or did not listen within 20 s");
             }
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
@@ -170,11 +172,11 @@ private:
         }
         if (was_down_ && up_ == 0 && now() >= table_.server_comes) {
             start_server(table_.busy_for);
-            log_.event(fmt::format("the mail server is started, and turns all away for {:.2f} s",
+            log_.event(fmt::format("the mail server is started, and refuses all mails for {:.2f} s",
                                    table_.busy_for));
         }
         if (up_ != 0 && server_->ended())
-            throw support::complaint("the mail server has ended with an error");
+            throw support::complaint("the process of the mail server ended before the run did");
     }
 
     void start_sender()
@@ -200,7 +202,8 @@ private:
         const auto code = sender_->ended();
         if (!code) return;
         listen();
-        if (*code != 0) throw support::complaint("the relay has ended with an error");
+        if (*code != 0)
+            throw support::complaint(fmt::format("the relay ended with code {}, and not 0", *code));
         over_ = true;
     }
 
@@ -228,7 +231,10 @@ private:
     void count(std::string_view text)
     {
         const auto at = support::number_in(text.substr(0, text.find(' ')));
-        if (!at) throw support::complaint("a process has reported a call without its time");
+        if (!at) {
+            throw support::complaint("a process reported a call without its time: " +
+                                     std::string(text));
+        }
         const auto t = static_cast<std::int64_t>(*at);
         ++result_.calls;
         if (was_down_ && t > down_ && (up_ == 0 || t < up_)) ++result_.calls_down;

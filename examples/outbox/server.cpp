@@ -206,7 +206,8 @@ int listening(std::uint64_t port)
     sockaddr generic{};
     std::memcpy(&generic, &a, sizeof a);
     if (fd < 0 || bind(fd, &generic, sizeof a) != 0 || listen(fd, 64) != 0) {
-        throw support::complaint(fmt::format("port {}: {}", port, std::strerror(errno)));
+        throw support::complaint(fmt::format("the mail server cannot listen on port {}: {}", port,
+                                             std::strerror(errno)));
     }
     return fd;
 }

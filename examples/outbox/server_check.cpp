@@ -89,8 +89,8 @@ private:
             if (s == NATS_OK) s = f();
             if (s == NATS_OK || s == NATS_NOT_FOUND) return s;
             if (std::chrono::steady_clock::now() > deadline) {
-                throw support::complaint(
-                    fmt::format("NATS, stream {}: {} ({})", stream, call, engines::nats_text(s)));
+                throw support::complaint(fmt::format("NATS, stream {}: {} failed for 30 s ({})",
+                                                     stream, call, engines::nats_text(s)));
             }
             std::this_thread::sleep_for(100ms);
         }
@@ -179,7 +179,7 @@ public:
               "orders have several messages within the duplicate window");
         count(rows_.orders.size() - arrived_.size(), "orders have no message");
         count(unknown_, "messages have no committed order");
-        count(different_, "messages are not what was ordered");
+        count(different_, "messages differ from their order");
         count(out_of_order_, "messages arrived after a later one of their customer");
         count(rows_.unsent, "rows of the outbox are not marked as sent");
         for (const std::string& reason : rows_.dead)
@@ -213,7 +213,7 @@ void compare(const stored_rows& rows, const std::vector<order>& orders, findings
                                       support::grouped(undone)));
     }
     if (rows.orders.size() + f.rolled_back > orders.size() + undone && lost == 0)
-        f.wrong.emplace_back("there are orders that are not in the input");
+        f.wrong.emplace_back("the table has orders that are not in the input");
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ void shop::expect_the_same()
         const bool known = rows.size(0) == taken_ + 1 && taken_ < all_->size();
         const order there{std::string(rows.text(1)), std::string(rows.text(2))};
         if (known && there == (*all_)[taken_]) continue;
-        throw support::complaint("the folder holds the orders of another input; name another one");
+        throw support::complaint(fmt::format(
+            "order {} in the folder is not that of the input: name another folder", rows.size(0)));
     }
 }
 

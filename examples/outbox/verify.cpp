@@ -41,9 +41,9 @@ constexpr rule rules[] = {
      "SELECT count(*) FROM outbox WHERE id NOT IN (SELECT id FROM orders)"},
     {"mails are neither sent nor dead",
      "SELECT count(*) FROM outbox WHERE state NOT IN ('sent', 'dead')"},
-    {"mails count as sent, and were not received",
+    {"mails are marked as sent, but were not received",
      "SELECT count(*) FROM outbox WHERE state = 'sent' AND id NOT IN (SELECT id FROM received)"},
-    {"mails count as dead, and have no dead letter",
+    {"mails are marked as dead, but have no dead letter",
      "SELECT count(*) FROM outbox WHERE state = 'dead' AND id NOT IN (SELECT id FROM letters)"},
     {"mails were received without an order",
      "SELECT count(*) FROM received WHERE id NOT IN (SELECT id FROM orders)"},
@@ -102,7 +102,8 @@ findings verify(const std::string& db, std::uint64_t orders)
     const auto complain = [&](std::uint64_t n, std::string_view what) {
         if (n != 0) f.wrong.push_back(fmt::format("{} {}", n, what));
     };
-    if (f.orders != orders) complain(f.orders, fmt::format("orders are there, and not {}", orders));
+    if (f.orders != orders)
+        complain(f.orders, fmt::format("orders are in the database, and not {}", orders));
     complain(f.twice, "mails were stored twice");
     complain(f.neither, "orders are lost: neither a mail nor a dead letter");
     complain(f.both, "orders have both a mail and a dead letter");

@@ -137,7 +137,7 @@ wrong '1 orders are lost; 1 messages have no committed order'
 sql 'INSERT INTO orders SELECT * FROM kept'
 expect_success 60 "${running[@]}"
 sql "UPDATE orders SET customer = 'another' WHERE id = 5"
-wrong '1 messages are not what was ordered'
+wrong '1 messages differ from their order'
 sql 'UPDATE orders SET customer = kept.customer FROM kept WHERE orders.id = 5'
 
 # The first message again, in the place of the server that does not discard it.

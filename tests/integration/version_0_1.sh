@@ -87,7 +87,7 @@ restore outbox
 head -n 1600 "$recording" >outbox.ndjson
 expect_output 'checked: each order has exactly one mail or one dead letter' outbox \
     --input outbox.ndjson --db outbox --plain --outage 1
-grep -qF 'deferred as before' out || fail 'outbox did not read the stored deferred mails'
+grep -qF 'the relay has restored' out || fail 'outbox did not read the stored deferred mails'
 
 # The decisions after the stored state are those of a run without an interruption.
 trace=$WAYBILL_SOURCE/examples/autoscaler/trace.csv
