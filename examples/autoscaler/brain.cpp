@@ -20,7 +20,7 @@ metric_windows loaded(const memory& m, const rules& r)
     metric_windows all{{.window = r.window_options(), .max_keys = most_windows}};
     for (const auto& [k, bytes] : m.windows) {
         const auto w = waybill::load<metric_window>(bytes, r.window_options());
-        if (!w) throw support::complaint("a stored window: " + waybill::describe(w.error()));
+        if (!w) throw support::complaint("a window in the state: " + waybill::describe(w.error()));
         all.merge(k, *w);
     }
     if (m.now) all.evict_idle(*m.now);
@@ -38,12 +38,13 @@ void store(memory& m, const metric_windows& all)
 /// The reason if a row was refused, late or replaced another one; otherwise empty.
 std::string remark(const std::optional<waybill::insert_result>& what)
 {
-    if (!what) return "there are too many metrics for it";
+    if (!what) return fmt::format("is of a further metric, the limit is {}", most_windows);
     switch (*what) {
         case waybill::insert_result::newest: return {};
-        case waybill::insert_result::late: return "came late, and counts at its time";
+        case waybill::insert_result::late:
+            return "is not in order of time, and counts at its own time";
         case waybill::insert_result::replaced:
-            return "is of the same time as one before, and replaces it";
+            return "has the time of an earlier row, and replaces it";
         case waybill::insert_result::too_old: return "is too old for the window";
         case waybill::insert_result::future:
         case waybill::insert_result::not_finite:

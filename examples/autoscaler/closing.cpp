@@ -20,12 +20,12 @@ void compare(const history& h, const run_so_far& run, std::vector<std::string>& 
 {
     for (std::size_t n = 0; n != run.made.size(); ++n) {
         if (run.made[n] == h.made[run.first + n]) continue;
-        flaws.push_back(fmt::format("killed and started again, decision {} would be another one",
-                                    run.first + n + 1));
+        flaws.push_back(
+            fmt::format("decision {} differs after a kill and a restart", run.first + n + 1));
         return;
     }
     if (!(run.known == h.known)) {
-        flaws.emplace_back("killed and started again, it would know other things at the end");
+        flaws.emplace_back("the state at the end differs after a kill and a restart");
     }
 }
 
@@ -50,9 +50,9 @@ int conclude(const options& o, const rules& r, std::span<const tick> ticks, cons
 
     fmt::print("\n{}{}", summary_of(h, ticks, r), run.remarks);
     if (flaws.empty()) {
-        fmt::print("checked: killed before each decision it decides the same; means and highest "
-                   "are those of the rows;\nbounds and cooldowns are kept; nothing was taken away "
-                   "on what nobody knows\n");
+        fmt::print("checked: the decisions are the same after a kill before each of them; means "
+                   "and maxima are those\nof the rows; bounds and cooldowns are kept; no instance "
+                   "was removed while a metric for it was unknown\n");
     }
     for (const std::string& f : flaws) support::say(fmt::format("autoscaler: wrong: {}\n", f));
     if (!flaws.empty()) fmt::print("{}", support::verdict_of(flaws));

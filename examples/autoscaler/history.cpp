@@ -129,15 +129,18 @@ private:
         std::size_t filled = 0;
         for (const seen_metric& s : d.seen) {
             filled += s.points == 0 ? 0U : 1U;
-            if (!rows_.agree(d.resource, s)) wrong(d, s.metric + " is not what its rows come to");
+            if (!rows_.agree(d.resource, s)) {
+                wrong(d, "count, mean or maximum of " + s.metric + " are not those of its rows");
+            }
         }
-        if (filled != rows_.metrics_of(d.resource)) wrong(d, "a metric is missing");
+        if (filled != rows_.metrics_of(d.resource)) wrong(d, "a metric of the rows is missing");
         for (const scaling::evidence& e : d.what.reasons) {
             const bool compared = e.part != scaling::role::target && e.value && e.limit &&
                                   e.missing == scaling::missing_part::nothing;
             if (compared &&
                 e.holds != scaling::truth_of(scaling::holds(*e.value, e.how, *e.limit))) {
-                wrong(d, "a comparison is wrong for its numbers");
+                wrong(d, fmt::format("the comparison of {} with {} has the wrong result", *e.value,
+                                     *e.limit));
             }
         }
         if (d.what.command) command(d, *d.what.command);
@@ -147,27 +150,35 @@ private:
     {
         const scaling::bounds& b = r_.policy.instances;
         const auto is_outside = [&](std::uint64_t n) { return n < b.lowest || n > b.highest; };
-        if (is_outside(c.to)) wrong(d, "a command leaves the bounds");
+        if (is_outside(c.to)) {
+            wrong(d, fmt::format("the command to {} instances is not within {} to {}", c.to,
+                                 b.lowest, b.highest));
+        }
         if (c.from != d.what.from || c.to != d.what.to || c.from == c.to) {
-            wrong(d, "a command is not what was decided");
+            wrong(d, fmt::format("the command {} to {} differs from the decision {} to {}", c.from,
+                                 c.to, d.what.from, d.what.to));
         }
         if (is_outside(c.from) || c.from == 0) return;  // no cooldown applies to these
 
         const past& p = past_[d.resource];
         const scaling::cooldowns& cool = r_.policy.cooldown;
         const auto since = [&](const std::optional<wall_time>& then, waybill::duration wait) {
-            if (then && d.what.now - *then < wait) wrong(d, "a cooldown is not kept");
+            if (!then || d.what.now - *then >= wait) return;
+            wrong(d, fmt::format("{} after a change, and the cooldown is {}",
+                                 waybill::to_text(d.what.now - *then), waybill::to_text(wait)));
         };
         if (c.to > c.from) {
             since(p.up, cool.up);
             if (cool.shared) since(p.down, cool.up);
             const bool fallback = d.what.up != scaling::tribool::yes && r_.policy.targets.empty();
-            if (fallback && !r_.policy.if_unknown) wrong(d, "more, though no rule asks for it");
+            if (fallback && !r_.policy.if_unknown) {
+                wrong(d, "more instances, but no rule needs them");
+            }
             return;
         }
         since(p.up, cool.down);
         since(p.down, cool.down);
-        if (d.what.up != scaling::tribool::no) wrong(d, "fewer, though more may be needed");
+        if (d.what.up != scaling::tribool::no) wrong(d, "fewer instances, but more may be needed");
         const bool unknown_target =
             std::any_of(d.what.reasons.begin(), d.what.reasons.end(), [](const auto& e) {
                 return e.part == scaling::role::target &&
@@ -176,7 +187,8 @@ private:
         const bool last_goes = d.what.desired == 0 && d.what.activation == scaling::tribool::no;
         const bool may =
             d.what.down == scaling::tribool::yes || last_goes || !scaling::is_set(r_.policy.down);
-        if (unknown_target || !may) wrong(d, "fewer, though the need is unknown");
+        if (unknown_target || !may)
+            wrong(d, "fewer instances, but a target is unknown or no rule allows it");
     }
 
     static void apply(past& p, wall_time at)

@@ -39,9 +39,10 @@ std::optional<std::string> live_flaw(std::string_view where)
     if (where == "nats" || nats_in(where)) return {};
 #else
     if (where == "nats" || nats_in(where))
-        return "nats: it was built without nats.c (libnats-dev)";
+        return "nats: this program was built without nats.c: install libnats-dev and build it "
+               "again";
 #endif
-    return fmt::format("expected {}", live_forms);
+    return fmt::format("{}: {} is expected", where, live_forms);
 }
 
 live_work_queue live_work(const std::string& address)
@@ -56,12 +57,12 @@ live_work_queue live_work(const std::string& address)
                                                           shortest_lock);
     }
 #endif
-    throw support::complaint(fmt::format("no queue: expected {}", live_forms));
+    throw support::complaint(fmt::format("the queue {}: {} is expected", address, live_forms));
 }
 
 live_engine::live_engine(const std::string& folder, const std::string& where)
 {
-    if (const auto flaw = live_flaw(where)) throw support::complaint("no queue: " + *flaw);
+    if (const auto flaw = live_flaw(where)) throw support::complaint("the queue " + *flaw);
     try {
         if (where == "nats") {
             own_.emplace(folder + "/live.nats");

@@ -44,7 +44,7 @@ std::string made(const std::string& folder)
 {
     std::error_code e;
     std::filesystem::create_directories(folder, e);
-    if (e) throw complaint(fmt::format("no folder {}: {}", folder, e.message()));
+    if (e) throw complaint(fmt::format("the folder {} cannot be made: {}", folder, e.message()));
     return folder;
 }
 
@@ -113,7 +113,10 @@ public:
         : path_(std::move(path)),
           fd_(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600))
     {
-        if (fd_ < 0) throw complaint(fmt::format("no file {}: {}", path_, std::strerror(errno)));
+        if (fd_ < 0) {
+            throw complaint(
+                fmt::format("the file {} cannot be made: {}", path_, std::strerror(errno)));
+        }
         unlink(path_.c_str());
     }
     scratch(const scratch&) = delete;
@@ -129,7 +132,8 @@ public:
         const auto size = static_cast<ssize_t>(block.size());
         if (pwrite(fd_, block.data(), block.size(), 0) != size || fdatasync(fd_) != 0 ||
             pread(fd_, back.data(), back.size(), 0) != size || back != block) {
-            throw complaint(fmt::format("{} does not keep what it is given", path_));
+            throw complaint(fmt::format(
+                "{}: 64 KiB could not be written and read back; is the disk full?", path_));
         }
     }
 
@@ -233,7 +237,7 @@ pid_t live_queue::start(std::vector<std::string> words) const
 void live_queue::start_producer(std::chrono::seconds lasting, std::uint64_t seed,
                                 const live_traffic& t)
 {
-    if (producing()) throw complaint("there is a producer already");
+    if (producing()) throw complaint("the producer runs already: start it once");
     producer_ = start({std::string(live::as_producer), engine_.address(), live::text(lasting),
                        std::to_string(seed), live::text(t.quiet_rate), live::text(t.burst_rate),
                        live::text(t.quiet), live::text(t.burst)});
@@ -242,7 +246,7 @@ void live_queue::start_producer(std::chrono::seconds lasting, std::uint64_t seed
 bool live_queue::producing()
 {
     reap();
-    if (producer_failed_) throw complaint("the producer has failed");
+    if (producer_failed_) throw complaint("the producer has failed; its error is above");
     return producer_ > 0;
 }
 

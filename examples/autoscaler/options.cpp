@@ -30,41 +30,40 @@ constexpr std::string_view usage = R"(usage: autoscaler [TRACE] [options]
        autoscaler --from QUEUE [options]
        autoscaler --live [QUEUE] [options]
 
-When do I scale, and why? Reads what was measured of a resource, decides now and then how many
-instances it shall have, and says for each decision which numbers it was made of.
+When do I scale, and why? Reads metrics of a resource and decides at intervals how many instances it
+needs. Prints the numbers that are the reason of each decision.
 
-  TRACE              CSV with the columns time,resource,metric,value and, if you like, instances, or
-                     the same as one JSON object a line; - is the standard input; without it a
+  TRACE              CSV with the columns time,resource,metric,value and, optionally, instances; or
+                     the same as one JSON object a line. - is the standard input. Without it: a
                      recording of a RabbitMQ queue under real load
-  --from QUEUE       asks a queue how deep it is (metrics backlog, in_flight and age) at each
-                     decision:
+  --from QUEUE       reads the metrics backlog, in_flight and age of a queue before each decision:
                      {}
-  --live [QUEUE]     starts a queue, a producer that sends in bursts, and the workers that are
-                     decided on, as processes; the queue is in (default: sqlite)
+  --live [QUEUE]     starts a queue, a producer that sends in bursts, and workers, as processes. The
+                     number of workers is scaled. The queue (default: sqlite):
                      {}
-  --policy FILE.json when to scale; without it policy.json beside the recording, and for --live
-                     policy_live.json there
-  --window SPAN      of which samples are looked at (default 2min; --live 4s)
-  --every SPAN       how often is decided (default 15s; --from 5s; --live 500ms)
-  --for SPAN         how long --from asks (default: until Ctrl-C), and the producer of --live sends
+  --policy FILE.json when to scale. Without it: policy.json in the folder of the recording, and for
+                     --live policy_live.json
+  --window SPAN      only samples of this last time are used (default 2min; --live 4s)
+  --every SPAN       interval of the decisions (default 15s; --from 5s; --live 500ms)
+  --for SPAN         duration of --from (default: until Ctrl-C), and of the producer of --live
                      (default 40s)
-  --instances N      with a trace or --from they are simulated: so many at first (default: as few as
-                     the policy allows), and then as many as was decided
-  --delay SPAN       how long it takes until simulated instances are there (default 0s)
-  --instances trace  as many as the trace says: what is decided is advice that nobody follows
-  --state FILE       what is known from one decision to the next; killed at any time and started
-                     again, it goes on there and decides as if nothing had been. Not for --live
+  --instances N      number of simulated instances at the start, for a trace and --from (default:
+                     the minimum of the policy). Each decision then sets their number
+  --delay SPAN       time until simulated instances are ready (default 0s)
+  --instances trace  the numbers of instances are those of the trace. Decisions are only advice
+  --state FILE       keeps the state between decisions. After a kill, a run with the same file
+                     continues and makes the same decisions. Not for --live
   --json FILE        each decision with all its numbers, one JSON object a line
   --chart FILE.svg   draws metrics, thresholds, instances and decisions
-  --all              prints each decision with all comparisons; without it those decisions that
-                     change something or have another reason than the one before, and why
-  --folder FOLDER    where the queue of --live is, and stays (default: a temporary one)
-  --seed N           of the bursts of --live (default 1)
+  --all              prints each decision with all comparisons. Without it: decisions that change
+                     the number or have another reason than the previous one
+  --folder FOLDER    keeps the queue of --live in this folder (default: a temporary one)
+  --seed N           seed of the bursts of --live (default 1)
   --plain            no colours
-  --help             this
+  --help             prints this text
 
-At the end all decisions are made again, as if the program had been killed before each of them, and
-checked against the rows and the policy. It exits with 0 if they are the same and nothing is wrong.
+At the end all decisions are repeated, as if the program had been killed before each of them, and
+checked against the rows and the policy. The exit code is 0 if they are the same and correct.
 )";
 
 /// Each alternative on a line of its own.
@@ -93,8 +92,8 @@ std::optional<ending> set_time(duration& to, std::string_view name, const std::s
 {
     const auto d = waybill::parse_duration(value);
     if (!d || *d > duration::seconds(31'536'000)) {
-        return wrong(fmt::format("{} {}: a time such as 500ms, 15s or 10min is expected", name,
-                                 value));
+        return wrong(fmt::format(
+            "{} {}: a time such as 500ms, 15s or 10min is expected, at most 1 year", name, value));
     }
     if (*d < least) {
         return wrong(
@@ -142,16 +141,22 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
 std::optional<ending> conflict(const options& o)
 {
     const int ways = (o.input.empty() ? 0 : 1) + (o.from.empty() ? 0 : 1) + (o.live ? 1 : 0);
-    if (ways > 1) return wrong("a trace, --from and --live: only one of them is possible");
+    if (ways > 1) return wrong("a trace, --from and --live: name only one of them");
     const bool trace = o.from.empty() && !o.live;
-    if (o.advise && !trace) return wrong("--instances trace needs a trace");
-    if (o.live && o.instances) return wrong("--instances: --live has real ones");
-    if (o.live && o.delay != duration()) return wrong("--delay: --live has its own");
-    if (o.advise && o.delay != duration()) return wrong("--delay has no effect with --advise");
-    if (o.live && !o.state.empty()) return wrong("--state: the workers of --live end with it");
-    if (trace && o.lasting != duration()) return wrong("--for: a trace lasts as long as it lasts");
+    if (o.advise && !trace) return wrong("--instances trace needs a trace: omit --from and --live");
+    if (o.live && o.instances)
+        return wrong("--instances is not for --live, which starts real workers: omit it");
+    if (o.live && o.delay != duration())
+        return wrong("--delay is not for --live, which starts real workers: omit it");
+    if (o.advise && o.delay != duration())
+        return wrong("--delay has no effect with --instances trace: omit one of them");
+    if (o.live && !o.state.empty())
+        return wrong("--state is not for --live, whose workers end with the run: omit it");
+    if (trace && o.lasting != duration())
+        return wrong("--for is only for --from and --live: omit it, all rows of a trace are used");
     if (const auto flaw = live_flaw(o.where); o.live && flaw) return wrong("--live: " + *flaw);
-    if (!o.live && !o.folder.empty()) return wrong("--folder is for --live");
+    if (!o.live && !o.folder.empty())
+        return wrong("--folder is only for --live: add --live, or omit it");
     if (!o.from.empty()) {
         if (const auto q = engines::depth_from(o.from); !q) {
             return wrong("--from: " + q.error());
@@ -203,7 +208,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
         } else if (name.empty() || (name.starts_with('-') && name != "-")) {
             return wrong(support::no_option(name));
         } else if (!o.input.empty()) {
-            return wrong(fmt::format("one trace is enough: {} is one too many", name));
+            return wrong(fmt::format("two traces, {} and {}: name only one", o.input, name));
         } else {
             o.input = name;
         }

@@ -202,11 +202,11 @@ std::string summary_of(const history& h, std::span<const tick> ticks, const rule
             t.back().push_back(none ? "unknown" : figures_of(found->second));
         }
     }
-    std::string out = outcomes.empty() ? "nothing was decided\n" : printed(t);
+    std::string out = outcomes.empty() ? "no decision was made\n" : printed(t);
     std::uint64_t skipped = 0;
     for (const tick& x : ticks) skipped += x.skipped;
     if (skipped != 0) {
-        out += fmt::format("{} left out, as nothing came for more than an hour\n",
+        out += fmt::format("{} left out, because there was no row for more than 1h\n",
                            support::counted(skipped, "decision"));
     }
     for (const auto& [why, what] : h.rows.remarks) {

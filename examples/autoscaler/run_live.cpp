@@ -84,7 +84,10 @@ std::string conservation(live_queue& q, std::vector<std::string>& flaws)
         return {};
     }
     const std::uint64_t left = d->ready + d->in_flight;
-    if (q.sent() != q.processed() + left) flaws.emplace_back("messages were lost or made up");
+    if (q.sent() != q.processed() + left) {
+        flaws.push_back(fmt::format("{} messages were sent, but {} processed and {} left", q.sent(),
+                                    q.processed(), left));
+    }
     return fmt::format("{} sent, {} processed, {} left\n", support::counted(q.sent(), "message"),
                        support::grouped(q.processed()), support::grouped(left));
 }
@@ -97,7 +100,10 @@ int run_live(const options& o, rules r)
     if (const auto bad = scaling::unknown_metric(r.policy, metrics)) {
         throw complaint(fmt::format("{}: {}", o.policy, scaling::describe(*bad)));
     }
-    if (!r.policy.ladder.empty()) throw complaint(o.policy + ": workers are counted, not named");
+    if (!r.policy.ladder.empty()) {
+        throw complaint(o.policy + ": ladder: --live has no capacity tiers; remove the field, or "
+                                   "name another policy");
+    }
     r.source = fmt::format("a live queue in {}", live_name(o.where));
     const support::locked_folder folder(o.folder, "autoscaler");
     std::vector<std::string> flaws;
@@ -135,12 +141,14 @@ int run_live(const options& o, rules r)
         }
         while (workers.size() != 0) queue.stop_worker(queue.workers().back());
         remarks += conservation(queue, flaws);
-        if (queue.sent() == before && !is_over()) flaws.emplace_back("nothing was sent");
+        if (queue.sent() == before && !is_over()) {
+            flaws.emplace_back("the producer sent no message");
+        }
         if (queue.died() != 0) {
             remarks += support::counted(queue.died(), "worker") + " ended without a stop request\n";
         }
-        remarks += fmt::format("{:.1f} workers on average instead of {} all the time; no message "
-                               "was seen to wait longer than {} s\n",
+        remarks += fmt::format("{:.1f} workers on average, the maximum is {}; the highest age of a "
+                               "message was {} s\n",
                                sum.seconds > 0 ? sum.worker_seconds / sum.seconds : 0,
                                r.policy.instances.highest, sum.oldest);
     }

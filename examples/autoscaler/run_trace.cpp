@@ -67,11 +67,11 @@ int run_trace(const options& o, rules r)
     }
     run.known = std::move(kept.known);
     if (run.first != 0) {
-        run.remarks += fmt::format("this run has made {}, the state had {} before\n",
+        run.remarks += fmt::format("this run made {}; the state had {} before\n",
                                    support::counted(run.made.size(), "decision"), run.first);
     }
     if (s.waiting != 0) {
-        run.remarks += fmt::format("{} of {} behind the last decision\n",
+        run.remarks += fmt::format("{} of {} after the last decision\n",
                                    support::counted(s.waiting, "row"), r.source);
     }
     return conclude(o, r, s.ticks, run);

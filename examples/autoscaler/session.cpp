@@ -89,8 +89,8 @@ void session::forget_the_oldest()
 int session::end(std::vector<std::string> flaws, std::string remarks)
 {
     if (unknown_ != 0) {
-        remarks += fmt::format("{} got no answer, and counted as unknown\n",
-                               support::counted(unknown_, "question"));
+        remarks += fmt::format("{} for the depth of the queue failed; their metrics were unknown\n",
+                               support::counted(unknown_, "request"));
     }
     const run_so_far run{.made = made_,
                          .first = 0,

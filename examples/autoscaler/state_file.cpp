@@ -186,7 +186,7 @@ stored stored_in(std::string_view text, const rules& r)
     }
     const std::string_view body = text.substr(end + 1);
     if (head.substr(space + 1) != fmt::format("{:016x}", marked(first_mark, body))) {
-        throw complaint("it is damaged: its mark is not that of its contents");
+        throw complaint("it is damaged: its checksum is wrong");
     }
     const auto parsed = waybill::parse_json_text(body);
     if (!parsed) throw complaint(waybill::describe(parsed.error()));
@@ -209,7 +209,7 @@ stored stored_in(std::string_view text, const rules& r)
         .done();
     if (error) throw complaint(waybill::describe(*error));
     if (source != r.source) {
-        throw complaint(fmt::format("it is that of {}, and this is {}", source, r.source));
+        throw complaint(fmt::format("it is that of {}, and this run uses {}", source, r.source));
     }
     if (settings != settings_of(r)) {
         throw complaint("it was made with another policy or other options");
@@ -222,7 +222,8 @@ std::optional<stored> read_state(const std::string& path, const rules& r)
     std::error_code e;
     if (!std::filesystem::exists(path, e)) return {};
     const auto fail = [&](std::string_view why) {
-        throw complaint(fmt::format("the state {} cannot be used: {}", path, why));
+        throw complaint(
+            fmt::format("the state {} cannot be used: {}; name another file", path, why));
     };
     if (!std::filesystem::is_regular_file(path, e)) fail("it is no regular file");
     errno = 0;

@@ -58,7 +58,7 @@ well_formed()
 expect_code 0 --json records --chart chart.svg --state state
 [ ! -s err ] || fail 'it complains about its own recording'
 ! grep -q $'\x1b' out || fail 'colours in a file'
-expect_text 'checked: killed before each decision it decides the same'
+expect_text 'checked: the decisions are the same after a kill before each of them'
 for word in ' up 1 -> ' ' down ' 'held at 1 (unknown)' 'cooldown until' 'stabilising until'; do expect_text "$word"; done
 cp out first
 same first "$golden/decisions.txt"
@@ -75,7 +75,7 @@ table() { awk -v n="$1" '$1 == "orders" { gsub(",", "", $n); print $n }' first; 
 [ "$(grep -c '"verdict":"up"' records)" = "$(table 3)" ] || fail 'other ups in the records'
 [ "$(grep -c '"verdict":"down"' records)" = "$(table 4)" ] || fail 'other downs in the records'
 # Mean and maximum as computed by awk, over all rows with a decision.
-behind=$(sed -n 's/^\([0-9]*\) rows* of trace.csv behind the last decision$/\1/p' first)
+behind=$(sed -n 's/^\([0-9]*\) rows* of trace.csv after the last decision$/\1/p' first)
 head -n -"${behind:-0}" "$trace" | awk -F, '$3 == "backlog" { n++; sum += $4; if ($4 > high) high = $4 } END { printf "%.1f, %d\n", sum / n, high }' \
     >figures
 sed 's/\([0-9]\),\([0-9]\{3\}\)/\1\2/g' first | grep -qF "$(cat figures)" || fail "the backlog is not $(cat figures)"
@@ -119,7 +119,7 @@ done
 [ $kills -ge 10 ] || fail "only $kills kills"
 same killed state
 same killed.records records
-expect_text 'checked: killed before'
+expect_text 'checked: the decisions are the same after a kill'
 expect_code 0 --json killed.records --state killed
 same killed.records records
 expect_text 'the state had'
@@ -267,7 +267,7 @@ expect_text 'unknown: no file nothing'
 expect_text 'held at 1 (unknown)'
 asked=$(wc -l <asked.records)
 [ "$asked" -ge 2 ] || fail 'hardly any question'
-expect_text "$asked questions got no answer, and counted as unknown"
+expect_text "$asked requests for the depth of the queue failed; their metrics were unknown"
 expect_no_text 'down 1 -> '
 
 [ -z "$(ls tmp)" ] || fail 'a temporary folder is left'

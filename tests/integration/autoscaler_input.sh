@@ -97,7 +97,7 @@ same bad.records good.records
 # time. The order within a decision does not matter.
 { echo $heading; calm 0 200 | sed p; } >twice.csv
 expect_code 0 twice.csv "${mine[@]}" --json twice.records
-expect_text '78 rows, first in line 3: is of the same time as one before, and replaces it'
+expect_text '78 rows, first in line 3: has the time of an earlier row, and replaces it'
 same twice.records good.records
 { echo $heading; row 0 backlog 9999 2; calm 0 200; } >again.csv
 expect_code 0 again.csv "${mine[@]}" --json again.records
@@ -107,7 +107,7 @@ expect_code 0 mixed.csv "${mine[@]}" --json mixed.records
 same mixed.records good.records
 { echo $heading; calm 0 100; row 92 backlog 1000 2; calm 100 200; } >late.csv
 expect_code 0 late.csv "${mine[@]}"
-expect_text '1 row, first in line 42: came late, and counts at its time'
+expect_text '1 row, first in line 42: is not in order of time, and counts at its own time'
 # A clock that is wrong at first, and one with a real gap of a day.
 { echo $heading; echo '2030-01-01T00:00:00Z,orders,backlog,5,2'; calm 0 200; } >wrong.csv
 expect_code 0 wrong.csv "${mine[@]}" --json wrong.records
@@ -115,7 +115,7 @@ expect_text '1 row, first in line 2: time is more than 1h from all others'
 same wrong.records good.records
 { echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01/2026-03-02/'; } >gap.csv
 expect_code 0 gap.csv "${mine[@]}"
-expect_text 'decisions left out, as nothing came for more than an hour'
+expect_text 'decisions left out, because there was no row for more than 1h'
 { echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01T12/2262-04-11T22/'; } >end.csv
 expect_code 0 end.csv "${mine[@]}"
 expect_text 'checked: '
