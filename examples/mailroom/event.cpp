@@ -49,7 +49,7 @@ std::string why_not_json(const std::string& text)
     } catch (const json::parse_error& e) {
         return fmt::format("not JSON from byte {} on", e.byte);
     } catch (const json::exception&) {
-        return "JSON that cannot be read, such as a number out of all bounds";
+        return "JSON that cannot be read, such as a number out of range";
     }
     return "not JSON";
 }

@@ -23,20 +23,20 @@ constexpr std::uint64_t highest_limit = 268'435'456;
 
 constexpr std::string_view usage = R"(usage: mailroom [options]
 
-Sends real events (one JSON object a line) through a queue that refuses batches over its limit, and
-takes each of them into effect exactly once, though it kills its own worker on the way. Beside it
-runs the loop that people usually write. At the end it counts what either lost and doubled.
+Sends real events (one JSON object a line) through a queue that refuses batches over its limit. Each
+event takes effect exactly once, although the program kills its own worker with -9 twice. Then it
+repeats the run with a naive loop and counts the lost and doubled events of both.
 
-  --input FILE    the events; without it a recording of what dpkg does
-  --db DIR        keeps queue, sink and backlog.csv there, and goes on with what is there; without
-                  it they are in a temporary folder
-  --limit BYTES   what the queue takes in a batch (default {}, at least {})
-  --report FILE   the figures as JSON
+  --input FILE    the events. Without it: a recording of dpkg events
+  --db DIR        keeps queue, sink and backlog.csv in this folder, and continues with those that
+                  are there. Without it: a temporary folder
+  --limit BYTES   maximum size of a batch for the queue (default {}, at least {})
+  --report FILE   writes the figures as JSON
   --plain         no kills and no naive loop
-  --help          this
+  --help          prints this text
 
-Blank lines are skipped. Lines that are no JSON object, events that are too large for the queue, and
-events that break the rule of the ledger (what is installed has a version) become dead letters.
+Blank lines are skipped. A line becomes a dead letter if it is no JSON object, if it is too large
+for the queue, or if a package is installed and no event up to then has its version.
 )";
 
 ending wrong(std::string text)
@@ -55,8 +55,8 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
         if (!n) return wrong(fmt::format("--limit {}: a number of bytes is expected", value));
         if (*n < smallest_limit) {
             return wrong(fmt::format(
-                "--limit {}: must be at least {}, or the marker of an event that is too "
-                "large may be too large itself",
+                "--limit {}: must be at least {}, the size of the marker that replaces an event "
+                "that is too large",
                 value, smallest_limit));
         }
         if (*n > highest_limit)
@@ -65,11 +65,17 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     }
     if (name == "--hold") {
         o.stop = hold_in(value);
-        if (!o.stop) return wrong(fmt::format("--hold {}: no such phase", value));
+        if (!o.stop) {
+            return wrong(
+                fmt::format("--hold {}: a phase such as consume.handler is expected", value));
+        }
     }
     if (name == "--worker") {
         const auto n = support::number_in(value);
-        if (!n || *n > 1'023) return wrong("--worker: a file descriptor is expected");
+        if (!n || *n > 1'023) {
+            return wrong(fmt::format("--worker {}: a file descriptor from 0 to 1023 is expected",
+                                     value));
+        }
         o.worker = static_cast<int>(*n);
     }
     return {};
@@ -99,7 +105,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
             return wrong(support::no_option(name));
         }
     }
-    if (o.dump && o.db.empty()) return wrong("--dump needs --db");
+    if (o.dump && o.db.empty()) return wrong("--dump needs --db: name the folder of the run");
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;
 }

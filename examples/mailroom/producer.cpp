@@ -107,7 +107,7 @@ void producer::check(const waybill::send_report& report)
     // This queue only accepts or refuses. Otherwise even the marker is too large.
     for (const waybill::item_report& r : report.outcomes) {
         if (r.outcome == waybill::item_outcome::accepted) continue;
-        throw std::runtime_error(fmt::format("an event did not get into the queue: {}", r));
+        throw std::runtime_error(fmt::format("an event was not accepted by the queue: {}", r));
     }
 }
 

@@ -30,7 +30,7 @@ std::string deaths(const outcome& o)
 {
     std::string s = fmt::format("killed {} with -9", counted(o.kills.size(), "time"));
     if (!o.kills.empty()) s += fmt::format(" (at {})", joined(o.kills));
-    if (o.deaths != 0) s += fmt::format(", and {} by others", counted(o.deaths, "time"));
+    if (o.deaths != 0) s += fmt::format(", and {} by another process", counted(o.deaths, "time"));
     return s;
 }
 
@@ -62,7 +62,7 @@ progress::progress(std::string who, std::uint64_t input_bytes)
 progress::~progress()
 {
     if (terminal_) say("\r\033[K");
-    else if (shown_ != 0) say(fmt::format("{}: at last, {}\n", who_, last_));
+    else if (shown_ != 0) say(fmt::format("{}: at the end, {}\n", who_, last_));
 }
 
 void progress::show(const tally& t)
@@ -99,13 +99,15 @@ void print(const options& o, const results& r)
         return;
     }
     if (!t.worked && f.lost != 0) {
-        fmt::print("{} are gone: sink.sqlite in {} does not belong to the queue beside it\n",
-                   counted(f.lost, "event"), o.db);
+        fmt::print(
+            "{} are lost: in {}, sink.sqlite does not belong to queue.sqlite; name another "
+            "folder\n",
+            counted(f.lost, "event"), o.db);
         return;
     }
     if (!t.worked) {
-        fmt::print("nothing to do: in {} there are {} applied and {} as dead letters already\n",
-                   o.db, grouped(f.applied), grouped(f.dead_lettered));
+        fmt::print("nothing to do: {} already has {} events applied and {} as dead letters\n", o.db,
+                   grouped(f.applied), grouped(f.dead_lettered));
         return;
     }
     if (!o.plain) fmt::print("the worker was {}\n", deaths(r.waybill.how));
@@ -124,7 +126,7 @@ void print(const options& o, const results& r)
         [](const contestant& c) { return grouped(c.found.dead_lettered); });
     row("events lost", [](const contestant& c) { return grouped(c.found.lost); });
     row("events doubled", [](const contestant& c) { return grouped(c.found.duplicated); });
-    if (f.applied == 0) fmt::print("not one line is an event that could be applied\n");
+    if (f.applied == 0) fmt::print("no line is an event that could be applied\n");
     if (f.wrong.empty() && f.lost == 0 && f.duplicated == 0) {
         fmt::print("checked: each event is in the sink exactly once, and all sums agree{}\n",
                    r.temporary ? "" : fmt::format("; see {}", o.db));

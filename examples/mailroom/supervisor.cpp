@@ -46,7 +46,7 @@ worker start(const options& o, const std::optional<hold>& stop)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        throw complaint(fmt::format("no pipe: {}", std::strerror(errno)));
+        throw complaint(fmt::format("no pipe to the worker: {}", std::strerror(errno)));
     std::vector<std::string> words{"mailroom", "--worker", std::to_string(ends[1]),
                                    "--input",  o.input,    "--db",
                                    o.db,       "--limit",  std::to_string(o.limit)};
@@ -106,16 +106,21 @@ outcome supervise(const options& o, std::vector<hold> plan,
         int status = 0;
         support::wait_for(w.pid, &status);
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return result;
-        if (WIFEXITED(status)) throw complaint("the worker gave up");
+        if (WIFEXITED(status)) {
+            throw complaint(fmt::format("the worker ended with code {}; its error is above",
+                                        WEXITSTATUS(status)));
+        }
         if (WTERMSIG(status) != SIGKILL)
-            throw complaint(fmt::format("the worker died of signal {}", WTERMSIG(status)));
+            throw complaint(fmt::format("the worker was ended by signal {}", WTERMSIG(status)));
 
         const std::uint64_t done =
             result.counts.enqueued + result.counts.applied + result.kills.size();
         in_vain = done == before ? in_vain + 1 : 0;
         before = done;
         if (in_vain == 100)
-            throw complaint("the worker was killed 100 times in a row before it had done anything");
+            throw complaint(
+                "the worker was killed 100 times in a row without progress: find the process that "
+                "sends SIGKILL");
         if (!killed) ++result.deaths;
     }
 }

@@ -125,7 +125,7 @@ findings verify(const options& o, const place* from)
     f.optimum = fewest.count();
     const std::uint64_t strays = applied.strays() + (parked ? parked->strays() : 0);
     if (strays != 0)
-        f.wrong.push_back(fmt::format("{} rows are about nothing that is in the input", strays));
+        f.wrong.push_back(fmt::format("{} rows of the sink have no line in the input", strays));
     return f;
 }
 
@@ -136,7 +136,7 @@ std::vector<std::string> check_sums(const options& o, const findings& f)
     engines::sqlite_queue queue(queue_db, o.limit);
     std::vector<std::string> wrong;
     const auto equal = [&](std::string_view what, std::int64_t a, std::int64_t b) {
-        if (a != b) wrong.push_back(fmt::format("{}: {} is not {}", what, a, b));
+        if (a != b) wrong.push_back(fmt::format("{}: {} and {} should be equal", what, a, b));
     };
     const auto number = [&](const char* sql) {
         return engines::statement(sink, sql).number().value_or(0);
@@ -155,8 +155,8 @@ std::vector<std::string> check_sums(const options& o, const findings& f)
           number("SELECT count(*) FROM applied WHERE package IS NOT NULL AND event = 'installed'"));
     equal("rows of dead letters", number("SELECT count(*) FROM dead_letters"),
           static_cast<std::int64_t>(f.dead_lettered));
-    equal("messages ever in the queue and events", static_cast<std::int64_t>(queue.last()), events);
-    equal("messages left in the queue", static_cast<std::int64_t>(queue.depth()), 0);
+    equal("messages sent to the queue and events", static_cast<std::int64_t>(queue.last()), events);
+    equal("messages left in the queue and 0", static_cast<std::int64_t>(queue.depth()), 0);
     equal("the checkpoint and the end of the queue", number("SELECT sequence FROM checkpoints"),
           events);
     return wrong;
