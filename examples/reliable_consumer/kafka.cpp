@@ -70,7 +70,7 @@ void kafka_member::take_up()
             ++record_.passed_by;
         else if (ticket.error() == waybill::completion_tracker::track_error::full ||
                  ticket.error() == waybill::completion_tracker::track_error::not_ascending)
-            throw std::logic_error("an event would be passed over");
+            throw std::logic_error("an event would be skipped");
         // Pauses before the next record arrives, as a refused record would have to be kept.
         if (!p.tracker.can_accept()) let_in();
     }
@@ -184,8 +184,10 @@ void kafka_member::assigned(const std::vector<kafka_offset>& all)
         const std::optional<std::uint64_t> from = o.last_done();
         auto start = waybill::decode_text(from, o.metadata);
         if (!start)
-            support::say(fmt::format("{}: what was done out of order is {}, and done again\n",
-                                     o.at.number, name(start.error())));
+            support::say(
+                fmt::format("partition {}: the stored positions done out of order are {}; "
+                            "these events are handled again\n",
+                            o.at.number, name(start.error())));
         p.tracker.resume(start ? *std::move(start) : waybill::tracker_start{.from = from});
     }
 }

@@ -256,25 +256,26 @@ private:
                    grouped(sum.events), "", grouped(sum.applied), sum.again, sum.dead,
                    sum.assigned, sum.moved);
         fmt::print(
-            "three members in {:.1f} s: one crashed with {} under way or not committed, and\n"
+            "three members in {:.1f} s: one crashed with {} in progress or not committed, and\n"
             "one was stopped with {} while no call returned; {} in an outage of {:.0f} s\n"
-            "{} and {} that failed; {} done before, out of order, and passed by; {} sent again\n",
+            "{} and {} that failed; {} skipped that an earlier owner had done; {} sent again\n",
             seconds, counted(crashed_with_, "event"), grouped(stopped_with_),
             counted(service_.in_vain(), "call"), std::chrono::duration<double>(down_for).count(),
             counted(all_.commits, "commit"), grouped(all_.commits_failed),
             counted(all_.passed_by, "event"), counted(all_.letters_again, "dead letter"));
         if (sum.again > all_.not_delivered) {
-            wrong_.push_back(fmt::format("{} were done again, and only {} had to be", sum.again,
-                                         all_.not_delivered));
+            wrong_.push_back(
+                fmt::format("{} events were handled again, but only {} had not been committed",
+                            sum.again, all_.not_delivered));
         }
         if (letters_.wrong() != 0)
             wrong_.push_back(counted(letters_.wrong(), "dead letter") + " cannot be read");
         for (const std::string& w : wrong_) support::say(fmt::format("reliable_consumer: {}\n", w));
         if (!wrong_.empty()) return 1;
         fmt::print(
-            "checked: each event took effect at least once, or has no place in the ledger and is\n"
-            "a dead letter; no more came again than had been cut off; an outage made no dead\n"
-            "letter, and removed no member from the group; the committed offsets are the end of\n"
+            "checked: each event took effect at least once, or was refused by the ledger and is\n"
+            "a dead letter; only events without a commit were repeated; the outage made no dead\n"
+            "letter and removed no member from the group; the committed offsets are the end of\n"
             "the log\n");
         return 0;
     }
@@ -294,8 +295,8 @@ private:
             p.applied += is_applied;
             p.dead += is_dead;
             if (is_applied == is_dead) {
-                wrong_.push_back(
-                    fmt::format("{} {}", key, is_dead ? "took effect and is dead" : "is lost"));
+                wrong_.push_back(fmt::format(
+                    "{} {}", key, is_dead ? "took effect and is a dead letter" : "is lost"));
             }
         }
         if (p.dead == p.hopeless) return;

@@ -48,7 +48,8 @@ template <class Line, class Sum>
     if (r.package.empty()) return waybill::permanent("an event without a package");
     const bool versioned = sum(r.package, r.version);
     if (r.what == "installed" && !versioned && !repaired) {
-        return waybill::permanent(r.package + " is installed, but no event has told which version");
+        return waybill::permanent(r.package +
+                                  " is installed, but no event up to here has its version");
     }
     return {};
 }

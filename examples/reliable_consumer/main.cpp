@@ -111,8 +111,10 @@ int run(options o)
         servers = start_servers(o);
         all = tables_at_servers(o);
 #else
-        support::say("reliable_consumer: it was built without libnats-dev or libpq-dev, and cannot "
-                     "use servers\n");
+        support::say(
+            fmt::format("reliable_consumer: --log {}: this program was built without "
+                        "libnats-dev or libpq-dev; install both and build it again\n",
+                        o.log));
         return 2;
 #endif
     }
@@ -154,7 +156,9 @@ int do_as_told(int argc, char** argv)
 #ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
     return run_kafka(o);
 #else
-    support::say("reliable_consumer: it was built without librdkafka-dev, and cannot speak to Kafka\n");
+    support::say(
+        "reliable_consumer: --from: this program was built without librdkafka-dev; install it "
+        "and build it again\n");
     return 2;
 #endif
 }

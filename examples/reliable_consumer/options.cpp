@@ -21,38 +21,39 @@ namespace {
 constexpr std::string_view usage = R"(usage: reliable_consumer [options]
        reliable_consumer reprocess --db DIR [--partitions N]
 
-Takes events from a partitioned log into effect, each exactly once and in the order of its partition,
-by several processes that share the partitions through leases. At the end it believes nobody, and
-counts what is in the tables.
+Handles the events of a partitioned log. Each takes effect exactly once, in the order of its
+partition. Several processes share the partitions through leases. At the end the program counts the
+rows of the tables and uses no figures of these processes.
 
-  --workers N      so many processes (default {}, at most 32)
-  --kill [SECONDS] kills them at random with -9 for that long (default 10, with --cluster 30), and
+  --workers N      number of processes (default {}, at most 32)
+  --kill [SECONDS] kills them with -9 at random for SECONDS (default 10, with --cluster 30), and
                    starts others
-  --seed N         of these kills
-  --poison         plants an event that ends each process that handles it
-  --partitions N   of the log (default {}, at most 512)
+  --seed N         seed of these kills
+  --poison         adds an event that ends each process that handles it
+  --partitions N   number of partitions of the log (default {}, at most 512)
   --batch N        events in a transaction (default {}, at most 10,000)
-  --input FILE     lines that become events; without it a recording of what dpkg does
-  --db DIR         keeps log and tables there, and goes on with what is there; without it they are in
-                   a temporary folder
+  --input FILE     lines that become events. Without it: a recording of dpkg events
+  --db DIR         keeps log and tables in this folder, and continues with those that are there.
+                   Without it: a temporary folder
   --log nats: --store postgres:
-                   the log in a stream of NATS JetStream, the tables in PostgreSQL: servers of its own,
-                   or nats://HOST:PORT and postgres://...
+                   the log is a stream of NATS JetStream, the tables are in PostgreSQL: servers of
+                   its own, or nats://HOST:PORT and postgres://...
   --log kafka: --store postgres:
-                   the log in a topic of Kafka: a mock cluster of its own, whose brokers --kill makes
-                   fail, or kafka://HOST:PORT with the topic WAYBILL_EVENTS
+                   the log is a topic of Kafka: a mock cluster of its own, whose brokers fail with
+                   --kill, or kafka://HOST:PORT with the topic WAYBILL_EVENTS
   --cluster        three nodes of NATS with a replicated stream, and a PostgreSQL server with a
                    synchronous standby. --kill then also kills, in turn, a node, the leader of the
                    stream, and the primary
-  --from kafka     Kafka instead, with a mock cluster of its own; or kafka://HOST:PORT. Three members of
-                   a group, at least once, through a crash and an outage
-  --help           this
+  --from kafka     reads from a mock cluster of Kafka of its own, or from kafka://HOST:PORT. Three
+                   members of a group handle each event at least once, despite a crash and an outage
+  --help           prints this text
 
-  reprocess        repairs the rule of the ledger, and handles the dead letters again: an installed
-                   package needs no version any more
+  reprocess        handles the dead letters again with a repaired rule: an installed package needs
+                   no version
 
-An event that is no JSON object, or breaks the rule of the ledger (of what is installed some event
-has told the version), becomes a dead letter. Kafka's events are handled side by side, and each of them is judged by itself.
+An event becomes a dead letter if it is no JSON object, or if a package is installed and no event up
+to then has its version. With --from kafka events are handled concurrently, and the installed event
+itself must have the version.
 )";
 
 ending wrong(std::string text)
@@ -173,24 +174,25 @@ std::variant<options, ending> options_in(int argc, char** argv)
     }
     if (kills && o.kill_for == 0) o.kill_for = o.cluster ? 30 : 10;
     if (o.what == command::reprocess && o.db.empty()) {
-        return wrong("reprocess --db DIR: where are the dead letters?");
+        return wrong("reprocess needs --db DIR, the folder with the dead letters");
     }
     if (o.what == command::reprocess && (o.kill_for != 0 || o.poison || !o.kafka.empty())) {
-        return wrong("--kill, --poison and --from do not belong to reprocess");
+        return wrong("reprocess has no --kill, --poison and --from: omit them");
     }
     if (!o.kafka.empty() && !of_sqlite.empty()) {
-        return wrong(fmt::format("{} is not for --from kafka", of_sqlite));
+        return wrong(fmt::format("{} is not for --from kafka: omit it", of_sqlite));
     }
     if (o.log.empty() != o.store.empty()) {
         return wrong(o.log.empty() ? "--store postgres: needs --log nats: or kafka:"
                                    : "--log needs --store postgres:");
     }
     if (o.log == "kafka:" && !o.db.empty() && !o.at_servers) {
-        return wrong("--db is not for --log kafka: as the mock cluster keeps nothing");
+        return wrong(
+            "--db is not for --log kafka: because the mock cluster keeps no events; omit --db");
     }
     if (o.cluster && o.log.empty() && !o.at_servers) return wrong("--cluster needs --log nats: --store postgres:");
     if (o.what == command::reprocess && !o.log.empty()) {
-        return wrong("reprocess is for the tables in SQLite, and not for --log and --store");
+        return wrong("reprocess is for the tables in SQLite: omit --log and --store");
     }
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;

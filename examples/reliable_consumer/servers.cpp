@@ -46,7 +46,9 @@ public:
         }
 #else
         if (o.log.starts_with("kafka:")) {
-            throw support::complaint("it was built without librdkafka-dev, and cannot use Kafka");
+            throw support::complaint(
+                "--log kafka: this program was built without librdkafka-dev; "
+                "install it and build it again");
         }
 #endif
         if (o.log == "nats:" && o.cluster) {
@@ -167,7 +169,7 @@ addresses addresses_in(const options& o)
     std::ifstream file(path);
     addresses at;
     if (!std::getline(file, at.log) || !std::getline(file, at.store))
-        throw support::complaint(fmt::format("{}: no addresses of servers", path));
+        throw support::complaint(fmt::format("{}: the file has no addresses of servers", path));
     return at;
 }
 

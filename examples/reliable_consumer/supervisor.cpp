@@ -43,7 +43,7 @@ std::vector<std::string> lines_of(const options& o)
     for (std::string line; std::getline(in, line);) {
         if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(std::move(line));
     }
-    if (lines.empty()) throw support::complaint(o.input + ": there is no line in it");
+    if (lines.empty()) throw support::complaint(o.input + " has no line: name another file");
     return lines;
 }
 
@@ -127,7 +127,8 @@ public:
                 ++c.by_poison;
             } else {
                 w.pid = -1;
-                throw support::complaint(fmt::format("worker {} has ended with an error", n));
+                throw support::complaint(fmt::format(
+                    "worker {} ended without a kill or a stop request; {}", n, reported()));
             }
             w = started(n);
         }
@@ -166,7 +167,8 @@ public:
             workers_[n].pid = -1;
             if (workers_[n].killed) continue;
             if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-                throw support::complaint(fmt::format("worker {} did not end well", n));
+                throw support::complaint(
+                    fmt::format("worker {} failed after the stop request; {}", n, reported()));
             }
         }
     }
@@ -239,9 +241,9 @@ void expect_progress(support::standstill& nothing, std::uint64_t left, worker_gr
     nothing.look(left);
     if (nothing.moved()) workers.forget();
     if (nothing.stood() < times.longest_standstill) return;
-    throw support::complaint(
-        fmt::format("nothing has moved for {} s, and {} sequence numbers of the log are left; {}",
-                    times.longest_standstill.count(), support::grouped(left), workers.reported()));
+    throw support::complaint(fmt::format(
+        "no checkpoint has moved for {} s, and {} sequence numbers of the log are left; {}",
+        times.longest_standstill.count(), support::grouped(left), workers.reported()));
 }
 
 }  // namespace

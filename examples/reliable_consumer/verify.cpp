@@ -74,7 +74,7 @@ private:
         for (const tables::letter& l : all_.dead_letters(p)) {
             dead.insert(l.sequence);
             if (l.reason.empty() || l.body.empty()) {
-                complain(fmt::format("dead letter {}/{} lacks its reason or its body", p, l.sequence));
+                complain(fmt::format("dead letter {}/{} has no reason or no body", p, l.sequence));
             }
         }
         row.dead = dead.size();
@@ -91,7 +91,8 @@ private:
         const auto unknown = [&](std::uint64_t s) { return !log.contains(s); };
         if (std::any_of(applied.begin(), applied.end(), unknown) ||
             std::any_of(dead.begin(), dead.end(), unknown)) {
-            complain(fmt::format("partition {} has what is not in its log", p));
+            complain(fmt::format(
+                "partition {} has effects or dead letters without an event in its log", p));
         }
 
         row.position = all_.position(p);
@@ -108,7 +109,8 @@ private:
         const tables::lease l = all_.lease_of(p);
         row.owners = l.epoch;
         if (!l.owner.empty()) {
-            complain(fmt::format("partition {} was not given back by {}", p, l.owner));
+            complain(fmt::format("partition {} was not given back: its lease is still held by {}",
+                                 p, l.owner));
         }
         if (row.owners == 0) complain(fmt::format("partition {} never had an owner", p));
     }
@@ -118,8 +120,8 @@ private:
     {
         const tables::sums s = all_.count();
         if (s.events != s.lines) {
-            complain(fmt::format("{} lines are in the ledger, and its sums come to {}", s.lines,
-                                 s.events));
+            complain(fmt::format("the ledger has {} lines, and the sum of its packages is {}",
+                                 s.lines, s.events));
         }
     }
 

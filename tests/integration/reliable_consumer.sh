@@ -102,23 +102,23 @@ expect_checked --db "$work/repaired"
 expect_checked --input "$work/few" --db "$work/repaired_few" --partitions 3
 expect_checked reprocess --db "$work/repaired_few" --partitions 3
 grep -q ': permanent: not a JSON object$' "$work/out" || fail "no reason: $(cat "$work/out")"
-refuses 'reprocess --db DIR: where are the dead letters?' reprocess
-refuses '--kill, --poison and --from do not belong to reprocess' reprocess --db "$work/repaired" --poison
+refuses 'reprocess needs --db DIR, the folder with the dead letters' reprocess
+refuses 'reprocess has no --kill, --poison and --from: omit them' reprocess --db "$work/repaired" --poison
 
 refuses '--workers 0: a number from 1 to 32' --workers 0
 refuses '--workers 33: a number from 1 to 32' --workers 33
 refuses '--batch -1: a number from 1' --batch -1
 refuses 'there is no option --batches' --batches 3
 refuses '--kill 0: 1 to 3600 seconds' --kill 0
-refuses '--kill is not for --from kafka' --from kafka --kill 3
+refuses '--kill is not for --from kafka: omit it' --from kafka --kill 3
 refuses '--log needs --store postgres:' --log nats:
 refuses '--store postgres: needs --log nats: or kafka:' --store postgres:
 refuses '--cluster needs --log nats: --store postgres:' --cluster
 refuses '--log nuts:: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT is expected' --log nuts:
 refuses '--log nats://: nats:, kafka:, nats://HOST:PORT' --log nats:// --store postgres:
-refuses '--log kafka: as the mock cluster keeps nothing' --log kafka: --store postgres: --db "$work/db"
+refuses '--log kafka: because the mock cluster keeps no events; omit --db' --log kafka: --store postgres: --db "$work/db"
 refuses '--store mysql:: postgres: or postgres://... is expected' --log nats: --store mysql:
-refuses 'reprocess is for the tables in SQLite' reprocess --db "$work/db" --log nats: --store postgres:
+refuses 'reprocess is for the tables in SQLite: omit --log and --store' reprocess --db "$work/db" --log nats: --store postgres:
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
 "$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
 grep -qF 'there is no file /nowhere' "$work/out" || fail "the output does not name the missing file: $(cat "$work/out")"
