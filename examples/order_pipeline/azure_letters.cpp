@@ -22,7 +22,8 @@ place_or_flaw place_at(std::string_view address)
 {
     constexpr std::string_view scheme = "azure-table:";
     constexpr const char* variable = "AZURE_STORAGE_CONNECTION_STRING";
-    const auto is_no_table = waybill::unexpected("is no Azure table");
+    const auto is_no_table = waybill::unexpected(
+        "is no Azure table: azure-table://HOST:PORT/devstoreaccount1/TABLE is expected");
     if (!address.starts_with(scheme)) return is_no_table;
     address.remove_prefix(scheme.size());
     if (engines::is_azure_table_name(address)) {
@@ -78,7 +79,8 @@ std::unique_ptr<letter_table> azure_letters(const std::string& address)
 
 std::optional<std::string> azure_flaw(const std::string&)
 {
-    return "it was built without libcurl and OpenSSL (libcurl4-openssl-dev, libssl-dev)";
+    return "this program was built without libcurl or OpenSSL: install libcurl4-openssl-dev and "
+           "libssl-dev, and build it again";
 }
 
 std::string full_address(const std::string& address)

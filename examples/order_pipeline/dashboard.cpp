@@ -119,7 +119,7 @@ std::string legend_of(const dashboard& b)
     const auto has = [](mark m) { return [m](const row& r) { return r.count(m) != 0; }; };
     add("1 number, 2 total, 3 payment, 4 receipt, 5 mail",
         [](const row& r) { return !is_import(r.job); });
-    add("[] the steps from the first to the last, the worst of a few in each sign; + done",
+    add("[] all steps in order, each sign is the worst result of several steps; + done",
         [](const row& r) { return is_import(r.job); });
     add("x failed", has(mark::failed));
     add("- dead-lettered after it", has(mark::after_failure));

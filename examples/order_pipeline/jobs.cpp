@@ -178,7 +178,7 @@ taken_jobs take_jobs(shop_services& w, const options& o)
     const std::uint64_t known = write_down(w.tables, all.jobs);
     const sent_messages sent = send_in_order(w, all.messages);
     if (sent.accepted != all.messages.size()) {
-        throw support::complaint("the queue does not take all steps: " + sent.why.text);
+        throw support::complaint("the queue has not accepted all steps: " + sent.why.text);
     }
     return {all.jobs.size(), known, all.messages.size(), sent.batches, left_out(lines, o.most)};
 }

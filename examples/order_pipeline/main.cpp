@@ -74,7 +74,7 @@ public:
         if (line.empty()) {
             line = fmt::format("{} of {} complete", complete, counted(b.size(), "job"));
         }
-        fmt::print("  {}{}{}\n", line, why.empty() ? "" : "; nothing moves: ", why);
+        fmt::print("  {}{}{}\n", line, why.empty() ? "" : "; no progress: ", why);
         std::fflush(stdout);
     }
 
@@ -96,19 +96,20 @@ bool work_and_check(shop_services& services, const options& o, sessions_server& 
     fmt::print("{} in {:.1f} s; {} of steps repeated", counted(o.workers, "worker"), c.seconds,
                counted(f.repeated, "run"));
     if (c.kills != 0) {
-        fmt::print("; {} with -9, {} of them with a step in hand", counted(c.kills, "kill"),
+        fmt::print("; {} with -9, {} of them during a step", counted(c.kills, "kill"),
                    grouped(c.at_work));
     }
-    if (c.swept != 0) fmt::print("; {} that a killed one left", counted(c.swept, "state"));
+    if (c.swept != 0) fmt::print("; {} of killed workers removed", counted(c.swept, "state"));
     fmt::print("\n");
     for (const std::string& w : f.wrong) support::say(fmt::format("order_pipeline: {}\n", w));
     if (!f.wrong.empty()) {
         fmt::print("{}", support::verdict_of(f.wrong));
         return false;
     }
-    fmt::print("checked: each order is complete in the order of its steps or stopped with the\n"
-               "rest dead-lettered, each product is imported or dead-lettered; none is lost,\n"
-               "doubled or half\n");
+    fmt::print(
+        "checked: each order is complete in the order of its steps or stopped with the\n"
+        "rest dead-lettered, each product is imported or dead-lettered; none is lost,\n"
+        "doubled or incomplete\n");
     return true;
 }
 
@@ -161,8 +162,10 @@ void keep_address(shop_services& w, const options& o)
     if (then == now) return;
     if (then) {
         throw support::complaint(
-            then->empty() ? fmt::format("the letters of {} are in it, without --dead-letters", o.db)
-                          : fmt::format("the letters of {} need --dead-letters {}", o.db, *then));
+            then->empty()
+                ? fmt::format("the dead letters of {} are in this folder: omit --dead-letters",
+                              o.db)
+                : fmt::format("the dead letters of {} need --dead-letters {}", o.db, *then));
     }
     if (const auto all = w.letters.list(); !all) throw support::complaint(all.error().text);
     w.tables.set_letters_at(now);
@@ -175,7 +178,8 @@ int run(options o)
     support::expect_file("picture", o.chart, {{"the input", o.input}});
     if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite") &&
         !std::filesystem::exists(sessions_file(o))) {
-        throw support::complaint(fmt::format("there are no orders in {}", o.db));
+        throw support::complaint(
+            fmt::format("there are no orders in {}: name the --db of a run", o.db));
     }
     const support::locked_folder folder(o.db, "order_pipeline");
     const bool temporary = folder.temporary();
@@ -193,7 +197,10 @@ int run(options o)
     const taken_jobs t = take_jobs(w, o);
     if (!t.left_out.empty()) fmt::print("{}\n", t.left_out);
     if (t.jobs == 0) {
-        fmt::print("nothing to do: there is no order in {}\n", o.input);
+        fmt::print(
+            "nothing to do: there is no order in {}; an order is a line with \"package\" and "
+            "\"dirs\"\n",
+            o.input);
         return 0;
     }
     fmt::print("{} with {} in all, {} new, sent in {}\n",
@@ -204,12 +211,12 @@ int run(options o)
     const auto letters = w.letters.list();
     if (!letters || letters->empty()) return 0;
     if (!temporary) {
-        fmt::print("\nto bring them back: order_pipeline redrive --fix --db {}{}\n", o.db,
+        fmt::print("\nto redrive them: order_pipeline redrive --fix --db {}{}\n", o.db,
                    (o.dead_letters.empty() ? "" : " --dead-letters " + o.dead_letters) +
                        sessions_option(o));
         return 0;
     }
-    fmt::print("\nas by order_pipeline redrive --fix:\n");
+    fmt::print("\nthe same as order_pipeline redrive --fix:\n");
     o.fix = true;
     return redrive(w, o, *server) ? 0 : 1;
 }

@@ -25,37 +25,37 @@ constexpr std::string_view usage = R"(usage: order_pipeline [options]
 
 Each order is a session of five steps: number, total, payment, receipt, mail. The template of the
 receipts is broken for some of them. Such an order stops, and its last steps are dead-lettered with
-the reason; all others go on. `redrive` sends the dead letters as new sessions, in order.
+the reason. All other orders continue. `redrive` sends the dead letters as new sessions, in order.
 
-  --import         the same for products: imports of many independent steps, where one that fails
-                   stops no other
-  --workers N      so many processes (default {}, at most 32)
+  --import         imports of products instead: sessions of many independent steps, where a failed
+                   step stops no other
+  --workers N      number of processes (default {}, at most 32)
   --kill           kills them with -9 at random for three seconds, and starts others
-  --seed N         of these kills
-  --input FILE     JSON lines of at most {} bytes; each with a "package" and its "dirs" is an
-                   order. Without it a recording of what dpkg does
-  --most N         no more than the first N of them (default and highest {})
-  --imports N      so many imports share the products (default {}, at most 1,000)
-  --db DIR         keeps the databases there, and goes on with what is there; without it they are in
-                   a temporary folder, and the redrive follows at once
-  --chart FILE     a picture of all orders
+  --seed N         seed of these kills
+  --input FILE     JSON lines of at most {} bytes; a line with "package" and "dirs" is an order.
+                   Without it: a recording of dpkg events
+  --most N         only the first N orders (default and maximum {})
+  --imports N      number of imports that share the products (default {}, at most 1,000)
+  --db DIR         keeps the databases in this folder, and continues with those that are there.
+                   Without it: a temporary folder, and the redrive follows at once
+  --chart FILE     draws all orders
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
-                   keeps the dead letters in a table of an Azure emulator; DIR remembers which.
+                   keeps the dead letters in a table of an Azure emulator; DIR keeps its address.
                    With TLS: azure-table:https://HOST:PORT/... The table of an account is
                    azure-table:TABLE, with AZURE_STORAGE_CONNECTION_STRING
   --sessions postgres:
-                   keeps all in PostgreSQL, with row locks as session locks: in a server of its own,
-                   with its data in DIR, or at postgres://...
-  --help           this
+                   keeps everything in PostgreSQL, with row locks as session locks: in a server of
+                   its own, with its data in DIR, or at postgres://...
+  --help           prints this text
 
   redrive          sends the dead letters again, in the order of their steps
   --fix            repairs the template first
-  --dry-run        only says what would be sent
+  --dry-run        only prints what would be sent
   --failed-step N  only sessions that stopped at step N, with all of their steps; of an import only
                    the steps N
 
-It ends with 0 if each order is complete in the order of its steps, or stopped with all of its
-other steps dead-lettered, and none is lost, doubled or half.
+The exit code is 0 if each order is complete in the order of its steps, or stopped with all of its
+other steps dead-lettered, and no order is lost, doubled or incomplete.
 )";
 
 std::string usage_text(const options& o)
@@ -165,10 +165,10 @@ std::variant<options, ending> options_in(int argc, char** argv)
         else ++i;
     }
     if (o.what == command::redrive && o.db.empty()) {
-        return wrong("redrive --db DIR: where are the letters?");
+        return wrong("redrive needs --db DIR, the folder with the dead letters");
     }
     if (o.what == command::run && (o.fix || o.dry_run || o.failed_step != 0)) {
-        return wrong("--fix, --dry-run and --failed-step belong to redrive");
+        return wrong("--fix, --dry-run and --failed-step are only for redrive: omit them");
     }
     if (const auto flaw = azure_flaw(o.dead_letters); flaw && !o.dead_letters.empty()) {
         return wrong(fmt::format("--dead-letters {}: {}", o.dead_letters, *flaw));
@@ -179,8 +179,9 @@ std::variant<options, ending> options_in(int argc, char** argv)
         return wrong(fmt::format("--sessions {}: postgres: or postgres://... is expected", s));
     }
     if (!s.empty() && !o.dead_letters.empty()) {
-        return wrong("--dead-letters is not for --sessions: the dead letters are in PostgreSQL as "
-                     "well, where each is written with a check of its session's lock");
+        return wrong(
+            "--dead-letters is not for --sessions, whose dead letters are in PostgreSQL, "
+            "too: omit one of them");
     }
     if (o.input.empty()) o.input = WAYBILL_MAILROOM_RECORDING;
     return o;

@@ -68,7 +68,8 @@ std::string address_in(const options& o)
     std::ifstream file(sessions_file(o));
     std::string line;
     if (!std::getline(file, line) || !std::getline(file, line)) {
-        throw support::complaint(fmt::format("{}: no address of a server", sessions_file(o)));
+        throw support::complaint(
+            fmt::format("{}: the file has no address of a server", sessions_file(o)));
     }
     return line;
 }
@@ -90,7 +91,9 @@ public:
             for (int tries = 0; !locked(); ++tries) {
                 if (tries == 30) {
                     throw support::complaint(
-                        "another order_pipeline is at work in the database of --sessions");
+                        "another order_pipeline is at work in the database of --sessions: wait for "
+                        "its end, "
+                        "or name another database");
                 }
                 std::this_thread::sleep_for(100ms);
             }

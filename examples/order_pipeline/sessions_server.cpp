@@ -22,12 +22,12 @@ std::unique_ptr<sessions_server> start_server(const options& o)
         // An address may contain a password.
         throw support::complaint(
             fmt::format("the sessions of {} need --sessions {}", o.db,
-                        then == "postgres:" ? then : "with the address with which they began"));
+                        then == "postgres:" ? then : "and the address of the first run"));
     }
     if (o.sessions.empty()) return std::make_unique<sessions_server>();
     if (then.empty() && std::filesystem::exists(o.db + "/queue.sqlite")) {
         throw support::complaint(
-            fmt::format("the sessions of {} are in SQLite, without --sessions", o.db));
+            fmt::format("the sessions of {} are in SQLite: omit --sessions", o.db));
     }
     return start_postgres(o);
 }
@@ -36,7 +36,8 @@ std::unique_ptr<sessions_server> start_server(const options& o)
 
 namespace {
 
-constexpr const char* not_built = "it was built without libpq-dev, and cannot use PostgreSQL";
+constexpr const char* not_built =
+    "--sessions: this program was built without libpq-dev; install it and build it again";
 
 }  // namespace
 

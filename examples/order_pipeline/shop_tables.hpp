@@ -60,9 +60,8 @@ public:
                                                     std::string_view place = "--db")
 {
     return support::complaint(
-        fmt::format("{} was another one when it came first: another --input{} needs a {} of"
-                    " its own",
-                    job, import ? ", --imports or --most" : "", place));
+        fmt::format("{} is stored with other content: another --input{} needs a {} of its own", job,
+                    import ? ", --imports or --most" : "", place));
 }
 
 }  // namespace order_pipeline

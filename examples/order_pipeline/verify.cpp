@@ -90,7 +90,7 @@ public:
         }
         nothing_left(rows_.messages, "steps are still in the queue");
         nothing_left(rows_.dead, "steps were dead-lettered by the broker itself");
-        nothing_left(rows_.states, "states are left");
+        nothing_left(rows_.states, "session states are left");
         return std::move(f_);
     }
 
@@ -127,7 +127,7 @@ private:
     void park(letter l)
     {
         const auto [job, step] = std::pair(l.job, l.step);
-        if (!jobs_.contains(job)) complain(job + " has letters, but no order");
+        if (!jobs_.contains(job)) complain(job + " has dead letters, but no order");
         if (!jobs_[job].parked.emplace(step, std::move(l)).second) {
             complain(at(job, step) + " is dead-lettered twice");
         }
@@ -151,7 +151,7 @@ private:
                 complain(at(job, step) + " is dead-lettered without its body");
         }
         if (goes_beyond(c.done, c.total) || goes_beyond(c.parked, c.total)) {
-            complain(job + " has a step too many");
+            complain(fmt::format("{} has a step outside of 1 to {}", job, c.total));
         }
     }
 
@@ -164,7 +164,7 @@ private:
     void each_effect(const std::string& job, const case_file& c)
     {
         for (const auto& [step, e] : c.done) {
-            if (e.what.empty()) complain(at(job, step) + " has left nothing");
+            if (e.what.empty()) complain(at(job, step) + " has no result");
             if (!is_session_of(job, e.session)) complain(at(job, step) + " ran in " + e.session);
         }
     }
@@ -174,26 +174,27 @@ private:
     {
         std::uint64_t last = 0;
         for (const auto& [step, e] : c.done) {
-            if (e.place < last) complain(at(job, step) + " ran before the one before it");
+            if (e.place < last) complain(at(job, step) + " ran before the previous step");
             last = e.place;
         }
         if (c.parked.empty()) return;
         const std::uint64_t from = c.parked.begin()->first;
         if (c.parked.begin()->second.reason == "session_failed") {
-            complain(at(job, from) + " is where it stopped, and no reason is stored");
+            complain(at(job, from) + " stopped the job, but has no reason of its own");
         }
         const letter* before = nullptr;
         for (const auto& [step, l] : c.parked) {
             const bool same = before != nullptr && before->session == l.session;
             if (same && before->sequence >= l.sequence) {
-                complain(at(job, step) + " would be redriven before the one before it");
+                complain(at(job, step) + " would be redriven before the previous step");
             }
             before = &l;
             if (step == from) continue;
             if (l.reason != "session_failed") {
                 complain(at(job, step) + " is dead-lettered as " + l.reason);
             }
-            if (c.done.contains(step)) complain(at(job, step) + " ran after one before it failed");
+            if (c.done.contains(step))
+                complain(at(job, step) + " ran after an earlier step failed");
         }
     }
 
@@ -204,11 +205,11 @@ private:
         const std::string* const receipt = c.what(4);
         const std::string* const mail = c.what(5);
         if (number != nullptr && *number != "W" + job.substr(job.find('-'))) {
-            complain(job + " has the number of something else");
+            complain(job + " has a number that is not its own");
         }
         if (receipt != nullptr && !(tells_of(*receipt, job) && contains(*receipt, c.what(2)) &&
                                     contains(*receipt, c.what(3)))) {
-            complain(job + " has a receipt of something else");
+            complain(job + " has a receipt that is not its own");
         }
         if (mail != nullptr && !contains(*mail, receipt)) {
             complain(job + " has a mail without its receipt");

@@ -130,7 +130,8 @@ public:
             support::wait_for(workers_[n].pid, &status);
             workers_[n].pid = -1;
             if (!ended_from_outside(status)) {
-                throw support::complaint(fmt::format("worker {} did not end well", n));
+                throw support::complaint(
+                    fmt::format("worker {} failed after the stop request; its error is above", n));
             }
         }
     }
@@ -142,7 +143,7 @@ private:
         worker& w = workers_[n];
         w.pid = -1;
         if (!ended_from_outside(status)) {
-            throw support::complaint(fmt::format("worker {} has ended with an error", n));
+            throw support::complaint(fmt::format("worker {} failed; its error is above", n));
         }
         if (!w.killed) {
             support::say(fmt::format("worker {} was ended from outside: another one starts\n", n));
@@ -167,7 +168,7 @@ constexpr auto worth_a_word = 3s;
 [[noreturn]] void end_of(std::uint64_t left, const std::string& why)
 {
     const std::string steps = left == 1 ? "1 step is" : support::grouped(left) + " steps are";
-    throw support::complaint(fmt::format("nothing has moved for {} s, and {} left; {}",
+    throw support::complaint(fmt::format("no progress for {} s, and {} left; {}",
                                          longest_standstill.count(), steps,
                                          why.empty() ? "no worker has reported a reason" : why));
 }

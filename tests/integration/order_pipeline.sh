@@ -69,7 +69,7 @@ expect_text '0 runs of steps repeated'
 
 # One run after the other: stopped orders stop again until the repair, and are then redriven.
 expect_checked --db orders --workers 1 --chart one.svg
-expect_text "to bring them back: order_pipeline redrive --fix --db orders"
+expect_text "to redrive them: order_pipeline redrive --fix --db orders"
 [ "$(grep -c '^order-.*4x 5-' out)" = 15 ] || fail 'an order that stopped has no line'
 expect_code 0 redrive --db orders --dry-run
 expect_text '30 dead letters of 15 sessions to send'
@@ -80,7 +80,7 @@ expect_text '30 dead letters of 15 sessions to send'
 expect_checked redrive --db orders --failed-step 3
 expect_text '0 dead letters of 0 sessions to send, 0 of 0 held back, 30 not selected'
 expect_code 2 --db orders --failed-step 4
-expect_text '--failed-step belong to redrive'
+expect_text '--failed-step are only for redrive: omit them'
 expect_code 2 redrive --db orders --failed-step 0
 expect_text '--failed-step 0: a number from 1 to 100000 is expected'
 expect_checked redrive --db orders
@@ -102,7 +102,7 @@ sed 1d all.orders >others
 expect_code 1 --input others --db orders
 expect_text 'orders holds the work of another input than others'
 expect_code 1 --db orders --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/letters
-expect_text 'the letters of orders are in it, without --dead-letters'
+expect_text 'the dead letters of orders are in this folder: omit --dead-letters'
 
 # Products: a failed one stops no other.
 expect_checked --import --db products
@@ -170,7 +170,7 @@ while [ $kills -lt 200 ]; do
     expect_checked redrive --fix --kill --seed $seed --db both
     expect_text '673 of 673 jobs complete'
 done
-[ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside had a step in hand"
+[ $((inside * 2)) -gt $kills ] || fail "of $kills kills only $inside were during a step"
 
 # effects, steps_left and letters: the completed steps in family/, the queued steps, and the dead
 # letters.
@@ -366,26 +366,26 @@ done <<'CHANGES'
 shop|order-2, step 5 is lost|DELETE FROM effects WHERE job = 'order-2' AND step = 5
 shop|order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' AND step = 5
 shop|order-3, step 4 is both done and dead-lettered|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
-shop|order-3, step 5 ran after one before it failed|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 5, 'order-3', 'x')
-shop|order-2, step 4 ran before the one before it|UPDATE effects SET place = 100000 WHERE job = 'order-2' AND step = 3
-shop|order-3, step 4 is where it stopped, and no reason is stored|UPDATE step_letters SET reason = 'session_failed'
+shop|order-3, step 5 ran after an earlier step failed|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 5, 'order-3', 'x')
+shop|order-2, step 4 ran before the previous step|UPDATE effects SET place = 100000 WHERE job = 'order-2' AND step = 3
+shop|order-3, step 4 stopped the job, but has no reason of its own|UPDATE step_letters SET reason = 'session_failed'
 shop|is dead-lettered without a reason|UPDATE step_letters SET text = ''
 shop|is dead-lettered without its body|UPDATE step_letters SET body = ''
-shop|order-2 has a receipt of something else|UPDATE effects SET what = 'x' WHERE job = 'order-2' AND step = 2
-shop|order-2 has a receipt of something else|UPDATE effects SET what = replace(what, 'order-2', 'order-25') WHERE job = 'order-2' AND step > 3
-shop|order-2 has the number of something else|UPDATE effects SET what = 'W-999' WHERE job = 'order-2' AND step = 1
+shop|order-2 has a receipt that is not its own|UPDATE effects SET what = 'x' WHERE job = 'order-2' AND step = 2
+shop|order-2 has a receipt that is not its own|UPDATE effects SET what = replace(what, 'order-2', 'order-25') WHERE job = 'order-2' AND step > 3
+shop|order-2 has a number that is not its own|UPDATE effects SET what = 'W-999' WHERE job = 'order-2' AND step = 1
 shop|order-2 has a mail without its receipt|UPDATE effects SET what = 'mailed: x' WHERE job = 'order-2' AND step = 5
-shop|order-2, step 2 has left nothing|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 2
-shop|order-2, step 4 has left nothing|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 4
-shop|order-2, step 5 has left nothing|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 5
+shop|order-2, step 2 has no result|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 2
+shop|order-2, step 4 has no result|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 4
+shop|order-2, step 5 has no result|UPDATE effects SET what = '' WHERE job = 'order-2' AND step = 5
 shop|order-2, step 5 ran in order-777~3|UPDATE effects SET session = 'order-777~3' WHERE job = 'order-2' AND step = 5
 shop|order-2, step 1 ran in order-5|UPDATE effects SET job = 'z' WHERE job = 'order-2'; UPDATE effects SET job = 'order-2' WHERE job = 'order-5'; UPDATE effects SET job = 'order-5' WHERE job = 'z'
-shop|order-2 has a step too many|INSERT INTO effects (job, step, session, what) VALUES ('order-2', 0, 'order-2', 'x')
-shop|order-2 has a step too many|INSERT INTO effects (job, step, session, what) VALUES ('order-2', 6, 'order-2', 'x')
-shop|order-3 has a step too many|UPDATE step_letters SET step = 0 WHERE session = 'order-3' AND step = 4
+shop|order-2 has a step outside of 1 to 5|INSERT INTO effects (job, step, session, what) VALUES ('order-2', 0, 'order-2', 'x')
+shop|order-2 has a step outside of 1 to 5|INSERT INTO effects (job, step, session, what) VALUES ('order-2', 6, 'order-2', 'x')
+shop|order-3 has a step outside of 1 to 5|UPDATE step_letters SET step = 0 WHERE session = 'order-3' AND step = 4
 shop|order-2, step 1 is lost|DELETE FROM jobs WHERE job = 'order-2'; DELETE FROM effects WHERE job = 'order-2'
-shop|order-2 was another one when it came first|UPDATE jobs SET total = 3 WHERE job = 'order-2'
-shop|order-2 was another one when it came first|UPDATE jobs SET checksum = 0 WHERE job = 'order-2'
+shop|order-2 is stored with other content|UPDATE jobs SET total = 3 WHERE job = 'order-2'
+shop|order-2 is stored with other content|UPDATE jobs SET checksum = 0 WHERE job = 'order-2'
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = replace(body, 'package', 'baggage') WHERE session = 'order-3' AND step = 4
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = substr(body, 1, 10) WHERE session = 'order-3' AND step = 4
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET size = 1 WHERE session = 'order-3' AND step = 4
@@ -424,12 +424,12 @@ expect_text '30 of 30 jobs complete'
 # The runs with permanent faults have ended by now, or will.
 ended stuck
 [ $code -eq 1 ] || fail "exit $code of a run whose letters cannot be written"
-expect_text '; nothing moves: worker'
-expect_text 'nothing has moved for 15 s, and 4 steps are left; worker'
+expect_text '; no progress: worker'
+expect_text 'no progress for 15 s, and 4 steps are left; worker'
 expect_text 'integer overflow'
 ended unread
 [ $code -eq 1 ] || fail "exit $code of a run with a message that cannot be read"
-expect_text 'nothing has moved for 15 s, and 1 step is left; worker'
+expect_text 'no progress for 15 s, and 1 step is left; worker'
 expect_text 'order-2: the properties of a message cannot be read'
 [ "$(./sql unread/shop.sqlite 'SELECT count(DISTINCT job) FROM effects')" = 30 ] || fail 'one message keeps others waiting'
 ./sql stuck/shop.sqlite 'DROP TRIGGER t'
@@ -447,4 +447,4 @@ expect_text 'another order_pipeline is at work here'
 kill -9 $main 2>/dev/null || true
 wait $main 2>/dev/null || true
 
-echo "order_pipeline: $kills workers killed, $inside with a step in hand; $deaths runs killed, $midway of them in the middle of the work; nothing lost, doubled or half"
+echo "order_pipeline: $kills workers killed, $inside during a step; $deaths runs killed, $midway of them in the middle of the work; nothing lost, doubled or incomplete"

@@ -91,7 +91,7 @@ key=$(sed -n '/development_key/,/;/p' "$WAYBILL_SOURCE/examples/engines/shared_k
 
 expect_checked --db orders --dead-letters "$table/orders"
 expect_text '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
-expect_text "to bring them back: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
+expect_text "to redrive them: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
 rows orders 30
 # In each session, the failed step is before the step that follows it.
 grep -E '^order-3 ' keys | sed 's/[0-9]\{20\}/N/' >order
@@ -109,7 +109,7 @@ for other in '' "--dead-letters $table/others"; do
     # shellcheck disable=SC2086
     timeout 60 "$program" redrive --fix --db orders $other >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code with letters elsewhere"
-    expect_text "the letters of orders need --dead-letters $table/orders"
+    expect_text "the dead letters of orders need --dead-letters $table/orders"
 done
 rows orders 30
 expect_checked redrive --fix --db orders --dead-letters "$table/orders"
@@ -217,9 +217,9 @@ ends()
 ends 0 line 'the table of letters: 127.0.0.1:'
 ends 1 headers 'more than 200 headers'
 ends 2 slow 'no response within 10000 ms'
-ends 3 busy 'nothing has moved for 15 s, and 4 steps are left; worker'
+ends 3 busy 'no progress for 15 s, and 4 steps are left; worker'
 expect_text 'the table of letters: 503'
-expect_text '28 of 30 jobs complete; nothing moves'
+expect_text '28 of 30 jobs complete; no progress'
 ends 4 round 'the table of letters: the service repeats the page'
 kill $peers 2>/dev/null || true
 

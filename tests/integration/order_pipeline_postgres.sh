@@ -58,9 +58,9 @@ expect_text '100 of 100 jobs complete, 6 of them after a redrive'
 # Workers are killed, in the first part and in the redrive.
 expect_checked "${own[@]}" --kill --workers 4 --most 300 --db all
 expect_text '294 of 300 jobs complete; 6 with dead-lettered steps, 12 in all'
-expect_text 'to bring them back: order_pipeline redrive --fix --db all --sessions postgres:'
-kills=$(sed -n 's/.*; \([0-9]*\) kills with -9, \([0-9]*\) of them with a step in hand.*/\2/p' out)
-[ "${kills:-0}" -ge 5 ] || fail "only ${kills:-0} workers were killed with a step in hand"
+expect_text 'to redrive them: order_pipeline redrive --fix --db all --sessions postgres:'
+kills=$(sed -n 's/.*; \([0-9]*\) kills with -9, \([0-9]*\) of them during a step.*/\2/p' out)
+[ "${kills:-0}" -ge 5 ] || fail "only ${kills:-0} workers were killed during a step"
 expect_code 0 redrive "${own[@]}" --dry-run --db all
 expect_text '12 dead letters of 6 sessions to send'
 expect_checked redrive "${own[@]}" --fix --kill --db all
@@ -72,7 +72,7 @@ expect_text 'the sessions of all need --sessions postgres:'
 mkdir -m 711 sqlite
 "$program" --db sqlite --most 2 >out 2>err || fail 'SQLite'
 expect_code 1 "${own[@]}" --db sqlite
-expect_text 'the sessions of sqlite are in SQLite, without --sessions'
+expect_text 'the sessions of sqlite are in SQLite: omit --sessions'
 expect_code 1 "${own[@]}" --db all --chart all/postgres/chart.svg
 expect_text 'the data of the server are there'
 for bad in 'postgres' 'sqlite:' 'mysql://host'; do
@@ -144,14 +144,14 @@ order-2, step 5 is lost|DELETE FROM order_effects WHERE job = 'order-2' AND step
 order-2, step 3 took effect twice|UPDATE order_effects SET runs = 2 WHERE job = 'order-2' AND step = 3
 order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' AND step = 5
 order-3, step 4 is both done and dead-lettered|INSERT INTO order_effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
-order-2, step 4 ran before the one before it|UPDATE order_effects SET place = 100000 WHERE job = 'order-2' AND step = 3
+order-2, step 4 ran before the previous step|UPDATE order_effects SET place = 100000 WHERE job = 'order-2' AND step = 3
 order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = '' WHERE session = 'order-3' AND step = 4
-order-2 has a receipt of something else|UPDATE order_effects SET what = 'x' WHERE job = 'order-2' AND step = 2
-order-2 was another one when it came first|UPDATE order_jobs SET checksum = 0 WHERE job = 'order-2'
+order-2 has a receipt that is not its own|UPDATE order_effects SET what = 'x' WHERE job = 'order-2' AND step = 2
+order-2 is stored with other content|UPDATE order_jobs SET checksum = 0 WHERE job = 'order-2'
 no reason is called zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
 1 steps were dead-lettered by the broker itself|INSERT INTO session_dead VALUES (1, 'x', 'x', '', '', 0, 10, 'x')
 order-2: unreadable|UPDATE session_states SET state = 'x' WHERE session = 'order-2'
 CHANGES
 [ $found -eq 11 ] || fail "only $found changes were tried"
 
-echo "order_pipeline_postgres: $kills workers killed with a step in hand; nothing lost, doubled or half"
+echo "order_pipeline_postgres: $kills workers killed during a step; nothing lost, doubled or incomplete"
