@@ -72,7 +72,7 @@ void check_queue(const destination& to, const std::vector<trace>& lines, results
     r.in_order = misplaced == 0;
     if (r.partial != 0 && misplaced != 0) misplaced = differences(sums, lines, in);
     if (found != r.report.accepted) {
-        r.wrong.push_back(fmt::format("{} lines are in the queue instead of {}", found,
+        r.wrong.push_back(fmt::format("{} lines are in the queue, but {} were accepted", found,
                                       r.report.accepted));
     }
     if (misplaced != 0) {
@@ -86,7 +86,7 @@ void check_report(std::uint64_t lines, results& r)
     for (const waybill::item_report& i : r.report.outcomes) {
         for (std::uint64_t n = i.items.first; n != i.items.end(); ++n) {
             if (n >= lines || ended[n]) {
-                r.wrong.push_back(fmt::format("line {} has ended twice", r.numbers.of(n)));
+                r.wrong.push_back(fmt::format("line {} has two outcomes", r.numbers.of(n)));
                 return;
             }
             ended[n] = true;
@@ -94,7 +94,7 @@ void check_report(std::uint64_t lines, results& r)
     }
     for (std::uint64_t n = 0; n != lines; ++n) {
         if (ended[n] || (r.report.stopped && n >= r.report.taken)) continue;
-        r.wrong.push_back(fmt::format("line {} has come to no end", r.numbers.of(n)));
+        r.wrong.push_back(fmt::format("line {} has no outcome", r.numbers.of(n)));
         return;
     }
 }

@@ -210,18 +210,24 @@ constexpr auto own_redis = &into_own_redis;
 constexpr opener redis = nullptr;
 constexpr destination (*own_redis)(const options&) = nullptr;
 #endif
-constexpr std::string_view hiredis = "it was built without hiredis (libhiredis-dev)";
-constexpr std::string_view libcurl = "it was built without libcurl (libcurl4-openssl-dev)";
-constexpr std::string_view librabbitmq = "it was built without rabbitmq-c (librabbitmq-dev)";
-constexpr std::string_view libnats = "it was built without nats.c (libnats-dev)";
-constexpr std::string_view librdkafka = "it was built without librdkafka (librdkafka-dev)";
-constexpr std::string_view proton = "it was built without Qpid Proton (libqpid-proton11-dev)";
+constexpr std::string_view hiredis =
+    "this program was built without hiredis: install libhiredis-dev and build it again";
+constexpr std::string_view libcurl =
+    "this program was built without libcurl: install libcurl4-openssl-dev and build it again";
+constexpr std::string_view librabbitmq =
+    "this program was built without rabbitmq-c: install librabbitmq-dev and build it again";
+constexpr std::string_view libnats =
+    "this program was built without nats.c: install libnats-dev and build it again";
+constexpr std::string_view librdkafka =
+    "this program was built without librdkafka: install librdkafka-dev and build it again";
+constexpr std::string_view proton =
+    "this program was built without Qpid Proton: install libqpid-proton11-dev and build it again";
 
 constexpr std::array known{
     place{"amqp://", "amqp://HOST:PORT/QUEUE", "5672", amqp, proton},
     place{"amqp+plain://", "amqp+plain://HOST:PORT/QUEUE", "5672", plain_amqp, proton},
     place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", nats, libnats,
-          "core NATS keeps nothing without a subscriber"},
+          "core NATS stores no message, only subscribers receive it"},
     place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
     place{"rabbitmq://", "rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE", "5672", rabbitmq, librabbitmq},
@@ -283,8 +289,8 @@ destination open_destination(const options& o)
     } catch (const std::runtime_error& e) {  // of an engine
         throw complaint(fmt::format("--to {}: {}", o.to, e.what()));
     }
-    throw complaint(fmt::format("--to {}: there is no such place. There are\n{:21}{}", o.to, "",
-                                places()));
+    throw complaint(
+        fmt::format("--to {}: there is no such place; name one of\n{:21}{}", o.to, "", places()));
 }
 
 }  // namespace send_batches

@@ -39,8 +39,8 @@ void expect_known(const options& o, const std::string& input)
     if (o.calibration.empty()) return;
     std::error_code e;
     if (fs::exists(o.calibration, e) && !fs::is_regular_file(o.calibration, e)) {
-        throw complaint(fmt::format("the calibration cannot be kept in {}: it is no regular file",
-                                    o.calibration));
+        throw complaint(fmt::format(
+            "the calibration cannot be written to {}: it is no regular file", o.calibration));
     }
     for (const std::string& file : {o.calibration, beside(itself(o.calibration))}) {
         support::expect_file("calibration", file,

@@ -21,28 +21,29 @@ namespace {
 
 constexpr std::string_view usage = R"(usage: send_batches [options]
 
-Sends the lines of a file in as few batches as a broker takes, shows each batch against the limit,
-and tells what it has learnt about it and which lines did not get in.
+Sends the lines of a file in as few batches as the limits of a broker allow. Shows the size of each
+batch, the limits that it has learnt, and the lines that were not accepted.
 
   --to WHERE         {}
-                     without it an SQLite queue that is removed at the end
-  --input FILE       one JSON object a line, - for the standard input; without it a recording of
-                     what dpkg does. Blank lines are skipped; others are sent as they are, the \r
-                     of a line that ends in \r\n included
-  --limit BYTES      of sqlite: and kafka: what the queue takes in a batch (default {} and
-                     1048588); of rabbitmq: and redis: what it takes in a message (of redis:
-                     at least 1048576); of any other: what is believed at first, whatever the
-                     broker says of itself
-  --items N          most lines in a batch
-  --blind            believe nothing that the broker says of itself before it refuses something
-  --calibration FILE what an earlier run has learnt about this broker; written at the end
-  --report FILE      the figures as JSON
-  --plain            neither colours nor a bar that moves
-  --help             this
+                     Without it: an SQLite queue that is removed at the end
+  --input FILE       one JSON object a line; - is the standard input. Without it: a recording of
+                     dpkg events. Blank lines are skipped. Other lines are sent unchanged, with the
+                     \r of a line that ends in \r\n
+  --limit BYTES      with sqlite: and kafka: the maximum size of a batch (default {} and 1048588);
+                     with rabbitmq: and redis: the maximum size of a message (redis: at least
+                     1048576); with others: the first limit, instead of the one that the broker
+                     reports
+  --items N          maximum number of lines in a batch
+  --blind            ignores the limits that the broker reports, and learns them from refusals
+  --calibration FILE reads the limits that an earlier run has learnt about this broker, and writes
+                     the new ones at the end
+  --report FILE      writes the figures as JSON
+  --plain            no colours and no progress bar
+  --help             prints this text
 
-Where nobody has told a limit it begins with a guess of {} bytes a batch, and with lines that take
-no more than they have.
-It exits with 0 if each line is where it should be, exactly once.
+If no limit is known, the first one is a guess of {} bytes a batch, and a line counts with its own
+bytes only. The exit code is 0 if each line was accepted and, if the program can read the queue, is
+in it exactly once.
 )";
 
 ending wrong(std::string text)

@@ -120,7 +120,7 @@ void print(const options& o, const destination& to, const results& r)
     if (r.partial != 0) row("accepted in part", r.partial);
     if (r.throttled != 0) row("throttled", r.throttled);
     if (r.failed != 0) row("failed", r.failed);
-    if (r.unknown != 0) row("without an answer", r.unknown);
+    if (r.unknown != 0) row("outcome unknown", r.unknown);
     if (r.report.maybe_twice != 0) row("lines possibly repeated", r.report.maybe_twice);
     if (r.report.unaccepted_bytes != 0) row("bytes sent, not accepted", r.report.unaccepted_bytes);
     row(to.caveat.empty() ? "lines accepted" : "lines published", r.report.accepted);
@@ -146,7 +146,8 @@ void print(const options& o, const destination& to, const results& r)
     }
     const std::string_view done = to.caveat.empty() ? "accepted" : "published";
     if (r.unknown == 0) fmt::print("each line was {} once", done);
-    else fmt::print("each line was {}; batches without an answer were repeated", done);
+    else
+        fmt::print("each line was {}; batches whose outcome was unknown were repeated", done);
     fmt::print("{}{}\n", to.caveat.empty() ? "" : "; ", to.caveat);
 }
 

@@ -30,7 +30,8 @@ waybill::send_policy policy_for(const options& o, const destination& to)
     if (o.blind && o.limit && !to.limited) p.limit.bytes = *o.limit;
     if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
     if (const auto bad = waybill::validate(p)) {
-        throw complaint(fmt::format("this cannot be sent by: {}", *bad));
+        throw complaint(
+            fmt::format("the limits are not valid: {}; change --limit or --items", *bad));
     }
     return p;
 }

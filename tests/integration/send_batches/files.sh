@@ -50,7 +50,7 @@ nothing_sent()
 nothing_sent 'the report cannot be written to nowhere/r.json: No such file' --report nowhere/r.json
 nothing_sent 'the calibration cannot be written to nowhere/c.json: No such file' --calibration nowhere/c.json
 nothing_sent 'the report cannot be written to tmp: Is a directory' --report tmp
-nothing_sent 'the calibration cannot be kept in tmp: it is no regular file' --calibration tmp
+nothing_sent 'the calibration cannot be written to tmp: it is no regular file' --calibration tmp
 nothing_sent 'there is no file nothing' --input nothing --report new.json --calibration new2.json
 nothing_sent 'the report cannot be written to both.json: it is the calibration' --report both.json --calibration both.json
 echo '{"version": 1, "limit": "much"}' >bad.json
@@ -86,7 +86,7 @@ if [ -w /dev/full ]; then
     [ $code -eq 1 ] || fail "exit $code though the report is lost"
     summary
     expect_output "send_batches: the report cannot be written to /dev/full: $full"
-    nothing_sent 'the calibration cannot be kept in /dev/full: it is no regular file' --calibration /dev/full
+    nothing_sent 'the calibration cannot be written to /dev/full: it is no regular file' --calibration /dev/full
     expect_exit 0 --input one --calibration known.json
     cp known.json before
     ln -s /dev/full known.json.new

@@ -54,10 +54,10 @@ CONF
     first_line reader >/dev/null
     expect_exit 0 --to "nats://127.0.0.1:$port/one" --input one
     expect_output 'lines published'
-    expect_output 'each line was published once; core NATS keeps nothing without a subscriber'
+    expect_output 'each line was published once; core NATS stores no message, only subscribers receive it'
     stopped "$reader"
     expect_exit 0 --help
-    expect_output 'nats://HOST:PORT/SUBJECT (core NATS keeps nothing without a subscriber)'
+    expect_output 'nats://HOST:PORT/SUBJECT (core NATS stores no message, only subscribers receive it)'
     expect_exit 1 --to "nats://127.0.0.1:$port/forbidden"
     expect_output 'Permissions Violation'
     expect_number sends 1
@@ -71,7 +71,7 @@ CONF
     listening "$port"
     expect_exit 0 --to "nats://127.0.0.1:$port/unread" --input one
     expect_number accepted 1
-    expect_output 'core NATS keeps nothing without a subscriber'
+    expect_output 'core NATS stores no message, only subscribers receive it'
     stopped "$server"
     held+=(nats)
 fi
