@@ -54,9 +54,10 @@ verdict check(const telemetry& t, const std::vector<counted_minute>& truth)
         chance += most * most;
         known += b.measure.points;
         if (b.from != m.from) {
-            v.wrong.push_back(fmt::format("{} is no whole number of minutes after the first that "
-                                          "was counted",
-                                          moment(m.from, true)));
+            v.wrong.push_back(
+                fmt::format("the minute {} of --truth is not a whole number of minutes "
+                            "after the first one",
+                            moment(m.from, true)));
         } else if (std::abs(off) > most) {
             v.wrong.push_back(fmt::format(
                 "in the minute from {} on {} events were counted, and the sum of the weights is "
@@ -77,7 +78,7 @@ verdict check(const telemetry& t, const std::vector<counted_minute>& truth)
     }
     v.said = fmt::format(
         "checked: {} events were counted without sampling; the sum of the weights is {}, {}\n"
-        "(chance allows {:.0f}). Within the same {} standard deviations is each of {}.\n",
+        "(chance allows {:.0f}). The same limit of {} standard deviations holds for each of {}.\n",
         grouped(static_cast<std::uint64_t>(counted)), grouped(all.weight()), difference(off), most,
         believed, support::counted(truth.size(), "minute"));
     return v;

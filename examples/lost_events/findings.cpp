@@ -323,9 +323,9 @@ std::string sentence(const findings& f)
                 : std::string();
     if (f.events_changed()) {
         const bool fewer_events = f.event_change < 0;
-        said += !fewer_events        ? ": nothing was lost, "
-                : f.raw_change < 0   ? ": sampling is not all of it, "
-                                     : ": it only looks like more, ";
+        said += !fewer_events      ? ": nothing was lost, "
+                : f.raw_change < 0 ? ": sampling is only one cause, "
+                                   : ": a larger share was recorded, ";
         if (f.apart) return said + apart + ".";
         return said + (fewer_events ? "there really were fewer." : "there were more.");
     }

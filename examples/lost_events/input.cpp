@@ -217,11 +217,11 @@ std::vector<counted_minute> read_truth(const std::string& path)
         if (!at) wrong("minute is no time such as 2026-01-31T10:07:00Z");
         if (!events) wrong("events is no number");
         if (!minutes.empty() && *at < minutes.back().from + waybill::duration::seconds(60)) {
-            wrong("minute is not after the one before");
+            wrong("minute is not at least 1min after the previous one");
         }
         minutes.push_back({*at, *events});
     }
-    if (minutes.empty()) throw complaint(path + " has no minute in it");
+    if (minutes.empty()) throw complaint(path + " has no line minute,events");
     return minutes;
 }
 

@@ -78,7 +78,10 @@ int run(const options& o)
             fmt::print("{}\n", sentence({}));
             return 0;
         }
-        throw complaint(fmt::format("{} has no row that can be counted", t.name));
+        throw complaint(
+            fmt::format("{} has no row that can be counted: the reasons are above, and lost_events "
+                        "--help lists the fields of a row",
+                        t.name));
     }
     const std::string weeks = o.weekdays ? by_weekday(t, o.last) : std::string();
     if (o.last) keep_last(t, *o.last);
@@ -100,7 +103,7 @@ int run(const options& o)
     support::write_file("chart", o.chart, picture(t, bins, f, truth));
     for (const std::string& w : v.wrong) support::say(fmt::format("lost_events: {}\n", w));
     if (!v.wrong.empty()) {
-        fmt::print("\n{}The weights are wrong: they do not add up to what was counted.\n",
+        fmt::print("\n{}The weights are wrong: their sums differ from the counts of --truth.\n",
                    support::verdict_of(v.wrong));
         return 1;
     }

@@ -22,27 +22,28 @@ namespace {
 
 constexpr std::string_view usage = R"(usage: lost_events [FILE] [options]
 
-A dashboard shows fewer events. Did we lose events, or did we sample them? Reads telemetry, counts
-rows and what they stand for side by side, and answers in one sentence.
+A dashboard shows fewer events. Were events lost, or were they sampled? Reads telemetry, compares
+the number of rows with the number of events that they stand for, and prints the result as a
+sentence.
 
-  FILE               telemetry, one JSON object a line; - is the standard input; without it a
+  FILE               telemetry, one JSON object a line; - is the standard input. Without it: a
                      recording of a service whose writer begins to sample midway
-  --bin WIDTH        how long a bin is: 30s, 1min, 1h, 1d (a day at least three days of rows, else
-                     what makes ten bins or more); days begin at midnight UTC
+  --bin WIDTH        width of a bin: 30s, 1min, 1h, 1d (default: 1d for rows of at least three days,
+                     else a width that makes ten bins or more). Days begin at midnight UTC
   --chart FILE.svg   draws rows, events and the share that was recorded
-  --truth FILE.csv   lines minute,events of somebody who counted all: checks the weights against
-                     them and fails if they are wrong; the recording has such a file beside it
-  --keep-duplicates  counts rows that are the same in every field as so many events
+  --truth FILE.csv   lines minute,events of a full count. Checks the weights against it and fails if
+                     they are wrong. The recording has such a file
+  --keep-duplicates  counts rows that are equal in all fields as separate events
   --name OPERATION   only the rows of this operation
   --count FIELD      multiplies item_count by this number of a row, or of its customMeasurements
   --last SPAN        only the rows of the last days, such as 22d, up to the end of the last one
   --weekdays         compares each day with the same weekday of the week before
-  --help             this
+  --help             prints this text
 
-A row has time (2026-01-31T10:07:00.25Z), operation, item_count, the number of events that it stands
-for, and perhaps duration_ms; the names of Application Insights are understood, too (timestamp, name,
-duration, itemCount, and TimeGenerated, Name, DurationMs, ItemCount). Rows may come in any order.
-What is no such row is counted by reason and is in no figure.
+A row has time (2026-01-31T10:07:00.25Z), operation, item_count (the number of events that it
+stands for) and, optionally, duration_ms. The names of Application Insights are valid, too
+(timestamp, name, duration, itemCount, and TimeGenerated, Name, DurationMs, ItemCount). Rows may be
+in any order. Other lines are counted by reason and are in no figure.
 )";
 
 ending wrong(std::string text)
@@ -73,7 +74,7 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
             fmt::format("{} {}: a time such as 30s, 1min or 1d is expected", name, value));
     }
     if (*to <= waybill::duration()) {
-        return wrong(fmt::format("{} {}: must be more than nothing", name, value));
+        return wrong(fmt::format("{} {}: must be more than 0", name, value));
     }
     return {};
 }
@@ -97,7 +98,7 @@ std::variant<options, ending> options_in(int argc, char** argv)
         } else if (name.empty() || (name.starts_with('-') && name != "-")) {
             return wrong(support::no_option(name));
         } else if (!o.input.empty()) {
-            return wrong(fmt::format("one file is enough: {} is one too many", name));
+            return wrong(fmt::format("two files, {} and {}: name only one", o.input, name));
         } else {
             o.input = name;
         }

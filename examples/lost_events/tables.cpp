@@ -240,7 +240,7 @@ private:
                 counted(untimed, "row"));
         }
         if (t.duplicates != 0) {
-            put("{} came twice, the same in every field, and {} counted once "
+            put("{} occurred twice, equal in all fields, and {} counted once "
                 "(--keep-duplicates counts both).\n",
                 counted(t.duplicates, "row"), t.duplicates == 1 ? "is" : "are");
         }

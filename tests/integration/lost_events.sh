@@ -78,7 +78,7 @@ cmp -s out first || fail 'twice the same, and not the same'
 sed 's/04:05:00Z,867/04:05:00Z,1367/' "$truth" >other.csv
 expect_code 1 "$recording" --truth other.csv
 expect_text 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the sum of the weights is 930'
-expect_last_line 'The weights are wrong: they do not add up to what was counted.'
+expect_last_line 'The weights are wrong: their sums differ from the counts of --truth.'
 sed 's/03:59:00Z,809/03:59:00Z,810/' "$truth" >other.csv
 expect_code 1 "$recording" --truth other.csv
 expect_text 'in the minute from 2026-11-22 03:59 on 810 events were counted, and the sum of the weights is 809; chance allows 0'
@@ -104,7 +104,7 @@ expect_summary()
 { rows 0 600 100 1; rows 600 1200 100 5; } >stream
 expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
 { rows 0 600 100 1; rows 600 1200 200 5; } >stream
-expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by 90 %, the events by 50 %: sampling is not all of it, there really were fewer.'
+expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by 90 %, the events by 50 %: sampling is only one cause, there really were fewer.'
 { rows 0 600 200 1; rows 600 1200 100 5; } >stream
 expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by 60 %, while the events rose by 100 %: nothing was lost, there were more.'
 { rows 0 600 100 5; rows 600 1200 100 1; } >stream
@@ -116,7 +116,7 @@ expect_summary 'Nothing changed: one event in 2 was recorded all the time, and t
 { rows 0 600 100 2; rows 600 1200 400 2; } >stream
 expect_summary 'From 00:10 on the events fell by 75 %, and one event in 2 was recorded all the time: that is no sampling, there really were fewer.'
 { rows 0 600 100 1; rows 600 900 100 5; rows 900 1200 400 5; } >stream
-expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by 87 %, the events by 37 %: sampling is not all of it, from 00:15 on there really were 75 % fewer.'
+expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by 87 %, the events by 37 %: sampling is only one cause, from 00:15 on there really were 75 % fewer.'
 { rows 0 600 100 1; rows 600 1200 200 4 a; rows 600 1200 200 6 b; } >stream
 expect_summary 'From 00:10 on about one event in 4.8 was recorded; the raw count fell by 79 %, while the events stayed within 1 %: nothing was lost.'
 head -n 4 stream >few
@@ -159,7 +159,7 @@ expect_text ' came after a later one; each is counted at its own time'
 sed 1d out | grep -v 'came after a later' | cmp -s - in_order || fail 'the order matters'
 cat stream stream >twice
 expect_code 0 twice
-expect_text '7,200 rows came twice, the same in every field, and are counted once'
+expect_text '7,200 rows occurred twice, equal in all fields, and are counted once'
 sed 1d out | grep -Ev 'came (twice|after)' | cmp -s - in_order || fail 'what came twice is counted twice'
 expect_code 0 twice --keep-duplicates
 expect_text 'twice: 14,400 rows stand for 24,000 events'
