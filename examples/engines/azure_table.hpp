@@ -223,7 +223,7 @@ public:
 
 private:
     static constexpr const char* changed_often =
-        "the table of letters: other clients changed the same letter 5 times";
+        "the table of dead letters: other clients changed the same row 5 times";
 
     struct reply {
         std::uint64_t status = 0;
@@ -268,12 +268,13 @@ private:
                 if (!r.ok()) return fault_of(r);
                 const auto rows = r.body.find("value");
                 if (rows == r.body.end() || !rows->is_array()) {
-                    return waybill::infrastructure("the table of letters: no list of rows");
+                    return waybill::infrastructure(
+                        "the table of dead letters: the response has no list of rows");
                 }
                 for (const nlohmann::json& row : *rows) all.push_back(letter_in(row));
                 if (!r.next.empty() && !asked.insert(r.next).second) {
                     return waybill::infrastructure(
-                        "the table of letters: the service repeats the page " + r.next);
+                        "the table of dead letters: the service repeats the page " + r.next);
                 }
                 next = r.next;
             } while (!next.empty());
@@ -290,12 +291,12 @@ private:
         try {
             return f();
         } catch (const http_error& e) {
-            return waybill::infrastructure("the table of letters: " + std::string(e.what()));
+            return waybill::infrastructure("the table of dead letters: " + std::string(e.what()));
         } catch (const malformed_row& e) {
-            return waybill::infrastructure("the table of letters: a row is no letter: " +
+            return waybill::infrastructure("the table of dead letters: a row is no dead letter: " +
                                            std::string(e.what()));
         } catch (const nlohmann::json::exception& e) {
-            return waybill::infrastructure("the table of letters: a row is no letter: " +
+            return waybill::infrastructure("the table of dead letters: a row is no dead letter: " +
                                            std::string(e.what()));
         }
     }
@@ -370,7 +371,7 @@ private:
         if (!a) a = find(own, waybill::wire::http_errors, status);
         const auto how =
             waybill::wire::fault_of(a.value_or(waybill::wire::answer::outcome_unknown));
-        return {how, "the table of letters: " + std::to_string(r.status) + " " + r.code +
+        return {how, "the table of dead letters: " + std::to_string(r.status) + " " + r.code +
                          (r.text.empty() ? "" : ": " + r.text.substr(0, 500))};
     }
 

@@ -257,7 +257,7 @@ private:
 
     [[nodiscard]] waybill::fault fault_of(std::string_view reply) const
     {
-        if (reply == not_found) return waybill::ownership_lost("the lock is lost");
+        if (reply == not_found) return waybill::ownership_lost("the lock of the job is lost");
         if (reply == "BAD_FORMAT" || reply == "UNKNOWN_COMMAND")
             return waybill::permanent(text(reply));
         return waybill::infrastructure(text(reply));

@@ -117,8 +117,8 @@ private:
 #else
         if (a && a->path.size() == 2)
             return waybill::unexpected(
-                std::string("nats: it was built without nats.c "
-                            "(libnats-dev)"));
+                std::string("nats: this program was built without nats.c: install "
+                            "libnats-dev and build it again"));
 #endif
     }
     if (const auto queue = after_scheme("servicebus:")) {
@@ -126,15 +126,16 @@ private:
         const char* const variable = std::getenv("AZURE_SERVICEBUS_CONNECTION_STRING");
         if (!variable) {
             return waybill::unexpected(std::string(
-                "servicebus: the variable AZURE_SERVICEBUS_CONNECTION_STRING is not set"));
+                "servicebus: set the variable AZURE_SERVICEBUS_CONNECTION_STRING to the connection "
+                "string of the namespace"));
         }
         auto at = service_bus_of_connection(variable, *queue);
         if (!at) return waybill::unexpected("servicebus: " + at.error());
         return any_depth(service_bus_depth(*std::move(at)));
 #else
         return waybill::unexpected(std::string(
-            "servicebus: it was built without libcurl, OpenSSL or pugixml (libcurl4-openssl-dev, "
-            "libssl-dev, libpugixml-dev)"));
+            "servicebus: this program was built without libcurl, OpenSSL or pugixml: install "
+            "libcurl4-openssl-dev, libssl-dev and libpugixml-dev, and build it again"));
 #endif
     }
 #ifdef WAYBILL_ENGINES_CURL
@@ -163,7 +164,8 @@ private:
     for (const char* scheme : {"rabbitmq://", "rabbitmq+https://", "sqs:"}) {
         if (after_scheme(scheme)) {
             return waybill::unexpected(std::string(scheme) +
-                                       ": it was built without libcurl (libcurl4-openssl-dev)");
+                                       ": this program was built without libcurl: install "
+                                       "libcurl4-openssl-dev and build it again");
         }
     }
 #endif

@@ -63,7 +63,7 @@ public:
         if (s != NATS_OK) return unknown(nats_text(s));
         if (info->Stream == nullptr || info->Stream != stream_ || info->Name == nullptr ||
             info->Name != consumer_ || info->Config == nullptr || info->NumAckPending < 0) {
-            return unknown("a reply of another form");
+            return unknown("the reply is not that of a consumer info");
         }
         depth d{.ready = info->NumPending,
                 .in_flight = static_cast<std::uint64_t>(info->NumAckPending)};

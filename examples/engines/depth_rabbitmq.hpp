@@ -80,7 +80,7 @@ private:
         };
         const auto ready = number("messages_ready");
         const auto unacked = number("messages_unacknowledged");
-        if (!ready || !unacked) return unknown("the broker has no numbers of it yet");
+        if (!ready || !unacked) return unknown("the broker has no statistics of the queue yet");
         // If the node of a queue is down, the numbers are those of its last refresh.
         for (const char* state : {"down", "crashed", "stopped"}) {
             if (statistics.contains("state") && statistics["state"] == state) return unknown(state);

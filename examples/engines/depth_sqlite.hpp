@@ -40,7 +40,7 @@ public:
         // also switch any other database to WAL mode, which all our queues have.
         std::string head(20, '\0');
         std::ifstream file(file_, std::ios::binary);
-        if (!file) return waybill::unexpected("no file " + file_);
+        if (!file) return waybill::unexpected("there is no file " + file_);
         file.read(head.data(), 20);
         if (!head.starts_with("SQLite format 3") || head[18] != 2) {
             return waybill::unexpected("there is no queue in " + file_);

@@ -41,7 +41,7 @@ public:
             sqs queue(at_, {});
             const auto n = queue.attributes(
                 {"ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"});
-            if (!n[0] || !n[1]) return unknown("the service has no numbers of it");
+            if (!n[0] || !n[1]) return unknown("the response has no number of messages");
             return depth{.ready = *n[0], .in_flight = *n[1]};
         } catch (const http_error& e) {
             return unknown(e.what());

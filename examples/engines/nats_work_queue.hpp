@@ -214,7 +214,7 @@ private:
 
     [[nodiscard]] static waybill::fault lost()
     {
-        return waybill::ownership_lost("the lock has ended");
+        return waybill::ownership_lost("the lock of the message is lost: its time ended");
     }
 
     /// Returns after the acknowledgement of the stream.
@@ -330,7 +330,8 @@ private:
             check("stream info", s);
         const jsStreamConfig& c = *stream->Config;
         if (c.Retention != js_WorkQueuePolicy || c.SubjectsLen != 1 || subject() != c.Subjects[0]) {
-            throw nats_error("it is there and is no work queue of subject " + subject());
+            throw nats_error("the stream exists, but is no work queue of subject " + subject() +
+                             ": name another stream, or remove it");
         }
         nats_consumer_info worker;
         const natsStatus w = js_GetConsumerInfo(out(worker), client_.jetstream(), name_.c_str(),

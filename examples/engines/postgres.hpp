@@ -105,7 +105,7 @@ public:
     {
         const std::string_view t = text(row, column);
         const auto n = read<N>(t);
-        if (!n) throw postgres_error("not a number of this size: " + std::string(t), "");
+        if (!n) throw postgres_error("not a number, or out of range: " + std::string(t), "");
         return *n;
     }
     /// The value of a bytea.

@@ -94,8 +94,8 @@ struct postgres_programs {
     }
     if (found.folder.empty()) {
         throw server_error(
-            "there is no PostgreSQL on this machine (packages postgresql and "
-            "postgresql-client)");
+            "there is no PostgreSQL on this machine: install the packages postgresql and "
+            "postgresql-client");
     }
     if (found.user == 0) {
         const passwd* const entry = getpwnam("postgres");

@@ -123,7 +123,8 @@ public:
             all = hold_.run(ns(until), numbers_of(c, rows), c.token).touched() == rows.size();
         });
         if (!done) return waybill::unexpected(done.error());
-        if (!all) return waybill::unexpected(waybill::ownership_lost("another claim has a row"));
+        if (!all)
+            return waybill::unexpected(waybill::ownership_lost("another relay has claimed a row"));
         return {};
     }
 

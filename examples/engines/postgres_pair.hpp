@@ -190,19 +190,21 @@ private:
         std::error_code e;
         std::filesystem::create_directories(folder, e);
         if (!e) folder_ = std::filesystem::canonical(folder, e).string();
-        if (e) throw server_error("no folder " + folder + ": " + e.message());
+        if (e) throw server_error("the folder " + folder + " cannot be made: " + e.message());
     }
 
     void lock()
     {
         const std::string path = folder_ + "/lock";
         lock_ = descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-        if (lock_.get() < 0) throw server_error("no file " + path + ": " + std::strerror(errno));
+        if (lock_.get() < 0)
+            throw server_error("the file " + path + " cannot be opened: " + std::strerror(errno));
         // A killed supervisor may be about to end.
         for (const auto deadline = clock::now() + std::chrono::seconds(5);;) {
             if (flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return;
             if (clock::now() > deadline) {
-                throw server_error("another program uses the folder " + folder_);
+                throw server_error("another program uses the folder " + folder_ +
+                                   ": wait for its end, or name another folder");
             }
             std::this_thread::sleep_for(moment);
         }
@@ -247,7 +249,10 @@ private:
     {
         for (const auto& n : nodes_) n->remove(n->fresh());
         if (!has("password")) {
-            if (era_ != 0) throw server_error("the file password is missing in " + folder_);
+            if (era_ != 0) {
+                throw server_error("the file password is missing in " + folder_ +
+                                   ": restore it, or remove the folder with all data");
+            }
             std::random_device dice;
             for (int n = 0; n != 32; ++n) password_ += "0123456789abcdef"[dice() % 16];
             node().write(folder_ + "/password", password_);

@@ -135,7 +135,8 @@ public:
         if (const auto* f = waybill::get_if<waybill::batch_sender::failed>(&sent))
             return {f->kind, f->text};
         if (waybill::holds_alternative<waybill::batch_sender::accepted>(sent)) return {};
-        return waybill::permanent("the message is too large for the queue");
+        return waybill::permanent("the message is larger than the limit of the queue, " +
+                                  std::to_string(o_.batch_bytes) + " bytes");
     }
 
     // ---- sessions
@@ -331,9 +332,10 @@ private:
     static constexpr int most_tries = 16;
     static constexpr std::size_t most_idle = 2;
 
-    [[nodiscard]] static fault too_large(std::size_t bytes)
+    [[nodiscard]] fault too_large(std::size_t bytes) const
     {
-        return waybill::permanent("a state of " + std::to_string(bytes) + " bytes");
+        return waybill::permanent("the session state has " + std::to_string(bytes) +
+                                  " bytes, the limit is " + std::to_string(o_.state_bytes));
     }
     [[nodiscard]] static fault fault_of(const result<void>& r) { return r ? fault{} : r.error(); }
     [[nodiscard]] static fault lost(const session_lock& l)

@@ -199,7 +199,11 @@ private:
     {
         if (n >= 0 && n <= static_cast<int>(waybill::dead_letter_body::discard))
             return static_cast<waybill::dead_letter_body>(n);
-        throw postgres_error("kept is " + std::to_string(n) + ", which is no part of a body", "");
+        throw postgres_error(
+            "the column kept of the table step_letters is " + std::to_string(n) +
+                ", and not 0 to " +
+                std::to_string(static_cast<int>(waybill::dead_letter_body::discard)),
+            "");
     }
     [[nodiscard]] static waybill::dead_letter_reason reason_in(std::string_view text)
     {
@@ -208,7 +212,8 @@ private:
             const auto reason = static_cast<waybill::dead_letter_reason>(n);
             if (name(reason) == text) return reason;
         }
-        throw postgres_error("no reason is called " + std::string(text), "");
+        throw postgres_error(
+            "the reason in the table step_letters is unknown: " + std::string(text), "");
     }
 
     postgres& db_;

@@ -96,7 +96,9 @@ public:
         amqp_socket_t* const socket = c_ ? amqp_tcp_socket_new(c_.get()) : nullptr;
         if (!socket) throw rabbitmq_error("no memory for a connection", 0);
         const auto port = number_in(a.at.port);
-        if (!port || *port > 65'535) throw rabbitmq_error("no such port: " + a.at.port, 0);
+        if (!port || *port > 65'535) {
+            throw rabbitmq_error("the port is not a number from 1 to 65535: " + a.at.port, 0);
+        }
         const int e =
             amqp_socket_open_noblock(socket, a.at.host.c_str(), static_cast<int>(*port), &wait);
         if (e != AMQP_STATUS_OK)

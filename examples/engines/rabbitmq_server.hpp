@@ -118,9 +118,10 @@ private:
         const std::string log = folder_ + "/log/waybill" + at_.port + "@localhost.log";
         for (const auto deadline = clock::now() + std::chrono::seconds(90);;) {
             if (process_.ended()) {
-                const std::string why = process_.exit_code() == 127
-                                            ? "there is no rabbitmq-server on this machine"
-                                            : process_.reason();
+                const std::string why =
+                    process_.exit_code() == 127
+                        ? "there is no rabbitmq-server on this machine: install it"
+                        : process_.reason();
                 throw server_error(why + last_line(log));
             }
             if (epmd_.ended()) throw server_error(epmd_.reason());

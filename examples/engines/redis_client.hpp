@@ -187,7 +187,8 @@ public:
     {
         const auto port = number_in(a.at.port);
         if (!port || *port > 65'535)
-            throw redis_error("no such port: " + a.at.port, answer::infrastructure, false);
+            throw redis_error("the port is not a number from 1 to 65535: " + a.at.port,
+                              answer::infrastructure, false);
         const timeval wait{.tv_sec = patience.count() / 1'000,
                            .tv_usec = patience.count() % 1'000 * 1'000};
         c_.reset(redisConnectWithTimeout(a.at.host.c_str(), static_cast<int>(*port), wait));
@@ -231,7 +232,7 @@ public:
             if (n < 0 && errno == EINTR) continue;
             if (n < 0) {
                 const std::string text =
-                    errno == EAGAIN ? "it reads nothing" : std::strerror(errno);
+                    errno == EAGAIN ? "the server does not read from it" : std::strerror(errno);
                 out_.clear();
                 throw lost(text);
             }

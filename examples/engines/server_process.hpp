@@ -77,10 +77,11 @@ public:
     {
         std::error_code e;
         std::filesystem::create_directories(folder, e);
-        if (e) throw server_error("no folder " + folder + ": " + e.message());
+        if (e) throw server_error("the folder " + folder + " cannot be made: " + e.message());
         const std::string path = folder + "/lock";
         descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        if (descriptor_ < 0) throw server_error("no file " + path + ": " + std::strerror(errno));
+        if (descriptor_ < 0)
+            throw server_error("the file " + path + " cannot be opened: " + std::strerror(errno));
         using clock = std::chrono::steady_clock;
         for (const auto deadline = clock::now() + std::chrono::seconds(2);;) {
             if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
@@ -88,7 +89,8 @@ public:
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
         close(descriptor_);
-        throw server_error("another " + server + " works in " + folder);
+        throw server_error("another " + server + " works in " + folder +
+                           ": wait for its end, or name another folder");
     }
     folder_lock(const folder_lock&) = delete;
     folder_lock& operator=(const folder_lock&) = delete;
@@ -123,7 +125,8 @@ public:
         program_ = words[0];
         const pid_t parent = getpid();
         pid_ = fork();
-        if (pid_ < 0) throw server_error(std::string("no process: ") + std::strerror(errno));
+        if (pid_ < 0)
+            throw server_error(std::string("no process can be started: ") + std::strerror(errno));
         if (pid_ != 0) return;
         prctl(PR_SET_PDEATHSIG, on_end);
         if (getppid() != parent) _exit(1);
@@ -156,8 +159,8 @@ public:
     [[nodiscard]] std::string reason() const
     {
         if (WIFEXITED(status_) && WEXITSTATUS(status_) == no_program)
-            return "there is no " + program_ + " on this machine";
-        return program_ + " has ended at once";
+            return "there is no " + program_ + " on this machine: install it";
+        return program_ + " ended immediately after its start";
     }
 
     /// After `ended` has returned true. -1 after a signal.

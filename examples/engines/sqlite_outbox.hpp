@@ -88,7 +88,8 @@ public:
             return held;
         });
         if (!all) return waybill::unexpected(all.error());
-        if (!*all) return waybill::unexpected(waybill::ownership_lost("another claim has a row"));
+        if (!*all)
+            return waybill::unexpected(waybill::ownership_lost("another relay has claimed a row"));
         return {};
     }
 

@@ -101,7 +101,8 @@ public:
         if (const auto* f = waybill::get_if<waybill::batch_sender::failed>(&sent))
             return {f->kind, f->text};
         if (waybill::holds_alternative<waybill::batch_sender::accepted>(sent)) return {};
-        return waybill::permanent("the message is too large for the queue");
+        return waybill::permanent("the message is larger than the limit of the queue, " +
+                                  std::to_string(o_.batch_bytes) + " bytes");
     }
     /// A message with step properties. Its id is `id`, or that of its step.
     [[nodiscard]] fault send(const waybill::step_properties& s, std::string body,
@@ -288,14 +289,16 @@ private:
     [[nodiscard]] std::int64_t until(std::int64_t now) const { return now + o_.lock.count(); }
     [[nodiscard]] bool changed() const { return sqlite3_changes(db_.handle()) != 0; }
 
-    [[nodiscard]] static fault too_large(std::size_t bytes)
+    [[nodiscard]] fault too_large(std::size_t bytes) const
     {
-        return waybill::permanent("a state of " + std::to_string(bytes) + " bytes");
+        return waybill::permanent("the session state has " + std::to_string(bytes) +
+                                  " bytes, the limit is " + std::to_string(o_.state_bytes));
     }
     [[nodiscard]] static fault said(const result<void>& r) { return r ? fault{} : r.error(); }
     [[nodiscard]] static waybill::unexpected<fault> lost(const session_lock& l)
     {
-        return waybill::unexpected(waybill::ownership_lost(l.session + " is not ours any more"));
+        return waybill::unexpected(
+            waybill::ownership_lost("the lock of " + l.session + " is lost"));
     }
 
     /// One transaction, which is rolled back if f returns a fault.
@@ -309,7 +312,7 @@ private:
         if (!*r) return *std::move(r);
         const auto end = tx->commit();
         if (end && *end == waybill::commit_outcome::applied) return *std::move(r);
-        return waybill::unexpected(waybill::infrastructure("the queue does not commit"));
+        return waybill::unexpected(waybill::infrastructure("the commit of the queue failed"));
     }
 
     /// The same for the holder of a session only.

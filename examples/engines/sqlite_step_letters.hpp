@@ -120,7 +120,7 @@ private:
         if (!done) return done.error();
         const auto end = tx->commit();
         if (end && *end == waybill::commit_outcome::applied) return {};
-        return waybill::infrastructure("the table of letters does not commit");
+        return waybill::infrastructure("the commit of the table step_letters failed");
     }
 
     [[nodiscard]] static waybill::pipeline_dead_letter letter_in(const statement& s)
@@ -161,7 +161,8 @@ private:
                 return static_cast<waybill::dead_letter_reason>(n);
             }
         }
-        throw sqlite_error("no reason is called " + std::string(text), SQLITE_CORRUPT);
+        throw sqlite_error("the reason in the table step_letters is unknown: " + std::string(text),
+                           SQLITE_CORRUPT);
     }
 
     statement put_{db_.exec(table),

@@ -179,7 +179,7 @@ private:
     {
         bool ours = false;
         waybill::fault f = guarded([&] { s.each([&] { ours = true; }, values...); });
-        if (f.ok() && !ours) return waybill::ownership_lost("the lock is lost");
+        if (f.ok() && !ours) return waybill::ownership_lost("the lock of the message is lost");
         return f;
     }
 

@@ -184,7 +184,7 @@ private:
                 static_cast<void>(e.dump());
             } catch (const nlohmann::json::type_error&) {
                 faults_.push_back({i, waybill::fault_kind::permanent});
-                said_ = "a line is not UTF-8";
+                said_ = "a line is not UTF-8, which SQS requires";
                 continue;
             }
             if (at_.path.ends_with(".fifo")) {

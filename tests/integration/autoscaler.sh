@@ -263,7 +263,7 @@ expect_text 'checked: '
 lines=$(wc -l <watched.records)
 [ "$lines" -ge 10 ] || fail 'hardly any decision was watched'
 expect_code 0 --from sqlite:nothing --policy policy.json --every 100ms --for 500ms --json asked.records
-expect_text 'unknown: no file nothing'
+expect_text 'unknown: there is no file nothing'
 expect_text 'held at 1 (unknown)'
 asked=$(wc -l <asked.records)
 [ "$asked" -ge 2 ] || fail 'hardly any question'

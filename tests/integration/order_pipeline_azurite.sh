@@ -151,7 +151,7 @@ done
 code=0
 timeout 60 "$program" --db late --dead-letters azure-table://127.0.0.1:1/devstoreaccount1/late >out 2>err || code=$?
 [ $code -eq 1 ] || fail "exit $code without a table"
-expect_text 'the table of letters: 127.0.0.1:1: Connection refused'
+expect_text 'the table of dead letters: 127.0.0.1:1: Connection refused'
 expect_checked --db late --dead-letters "$table/late"
 expect_checked redrive --fix --db late --dead-letters "$table/late"
 expect_text '669 of 669 jobs complete'
@@ -214,13 +214,13 @@ ends()
     [ $code -eq 1 ] || fail "exit $code with a table that is $2"
     expect_text "$3"
 }
-ends 0 line 'the table of letters: 127.0.0.1:'
+ends 0 line 'the table of dead letters: 127.0.0.1:'
 ends 1 headers 'more than 200 headers'
 ends 2 slow 'no response within 10000 ms'
 ends 3 busy 'no progress for 15 s, and 4 steps are left; worker'
-expect_text 'the table of letters: 503'
+expect_text 'the table of dead letters: 503'
 expect_text '28 of 30 jobs complete; no progress'
-ends 4 round 'the table of letters: the service repeats the page'
+ends 4 round 'the table of dead letters: the service repeats the page'
 kill $peers 2>/dev/null || true
 
 for bad in table 127.0.0.1 azure-table://127.0.0.1/devstoreaccount1 azure-table://127.0.0.1/other/letters \

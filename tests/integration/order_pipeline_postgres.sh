@@ -148,7 +148,7 @@ order-2, step 4 ran before the previous step|UPDATE order_effects SET place = 10
 order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = '' WHERE session = 'order-3' AND step = 4
 order-2 has a receipt that is not its own|UPDATE order_effects SET what = 'x' WHERE job = 'order-2' AND step = 2
 order-2 is stored with other content|UPDATE order_jobs SET checksum = 0 WHERE job = 'order-2'
-no reason is called zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
+the reason in the table step_letters is unknown: zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
 1 steps were dead-lettered by the broker itself|INSERT INTO session_dead VALUES (1, 'x', 'x', '', '', 0, 10, 'x')
 order-2: unreadable|UPDATE session_states SET state = 'x' WHERE session = 'order-2'
 CHANGES

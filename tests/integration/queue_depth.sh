@@ -69,7 +69,7 @@ is()
 cd "$work"
 "$work/ask" forms || wrong=$((wrong + 1))
 timeout 600 "$work/ask" strange || wrong=$((wrong + 1))
-is sqlite:none 'unknown: no file none'
+is sqlite:none 'unknown: there is no file none'
 echo text >text
 is sqlite:text 'unknown: there is no queue in text'
 born=$SECONDS
@@ -92,7 +92,7 @@ if command -v python3 >/dev/null; then
     is sqs:http://127.0.0.1:1/1234/orders 'unknown: SQS, queue orders: *Connection refused'
     held+=(SQS)
     if [ ${#bus[@]} -gt 0 ]; then
-        is servicebus:orders '*the variable AZURE_SERVICEBUS_CONNECTION_STRING is not set'
+        is servicebus:orders '*set the variable AZURE_SERVICEBUS_CONNECTION_STRING to the connection string of the namespace'
         started bus.port python3 "$here/service_bus_stand_in.py" reader k+/=
         at="Endpoint=sb://127.0.0.1:$port/;UseDevelopmentEmulator=true;SharedAccessKeyName=reader"
         export AZURE_SERVICEBUS_CONNECTION_STRING=$at
