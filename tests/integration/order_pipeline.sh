@@ -390,7 +390,7 @@ shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET b
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = substr(body, 1, 10) WHERE session = 'order-3' AND step = 4
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET size = 1 WHERE session = 'order-3' AND step = 4
 shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = (SELECT body FROM step_letters WHERE session = 'order-4'), size = (SELECT size FROM step_letters WHERE session = 'order-4'), checksum = (SELECT checksum FROM step_letters WHERE session = 'order-4') WHERE session = 'order-3' AND step = 4
-shop|order-3, step 5 would be redriven before the one before it|UPDATE step_letters SET step = 9 - step, reason = CASE step WHEN 5 THEN 'failed' ELSE 'session_failed' END WHERE session = 'order-3'
+shop|order-3, step 5 would be redriven before the previous step|UPDATE step_letters SET step = 9 - step, reason = CASE step WHEN 5 THEN 'failed' ELSE 'session_failed' END WHERE session = 'order-3'
 shop|the reason in the table step_letters is unknown: zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
 shop|order-2, step 5 is both done and dead-lettered|CREATE TABLE t AS SELECT * FROM step_letters WHERE session = 'order-3' AND step = 5; UPDATE t SET session = 'order-2', reason = 'exhausted'; INSERT INTO step_letters SELECT * FROM t
 queue|1 steps were dead-lettered by the broker itself|INSERT INTO dead SELECT 1, 1, 'x', 'x', '', '', 0, 10, 'x', 0
