@@ -324,9 +324,9 @@ private:
     {
         const std::uint64_t count = std::min({max_count, c.pending, max_batch});
         const std::string call = "$JS.API.CONSUMER.MSG.NEXT." + stream_ + '.' + c.name;
-        const std::string text =
-            "{\"batch\":" + std::to_string(count) +
-            ",\"expires\":" + std::to_string(std::chrono::nanoseconds(request_expiry).count()) + '}';
+        const std::chrono::nanoseconds expiry = request_expiry;
+        const std::string text = "{\"batch\":" + std::to_string(count) +
+                                 ",\"expires\":" + std::to_string(expiry.count()) + '}';
         const natsStatus s = natsConnection_PublishRequestString(
             client_.connection(), call.c_str(), c.inbox.c_str(), text.c_str());
         if (s == NATS_OK) c.requested = count;
@@ -412,7 +412,8 @@ private:
     {
         const std::string inbox = new_inbox() + '.';
         nats_subscription replies;
-        natsStatus s = natsConnection_SubscribeSync(out(replies), client_.connection(), (inbox + '*').c_str());
+        natsStatus s = natsConnection_SubscribeSync(out(replies), client_.connection(),
+                                                    (inbox + '*').c_str());
         if (s != NATS_OK) return failure("inbox", s);
 
         std::vector<bool> done(events.size());
