@@ -19,6 +19,7 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/described.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -50,8 +51,14 @@ struct dead_letter::run_policy {
 {
     if (p.page == 0) return config_error{"page", 0, "must be at least", 1};
     if (p.dead_lettered_to < p.dead_lettered_from) {
-        // Times have no place in a config_error.
-        return config_error{"dead_lettered_to", 0, "must not be before dead_lettered_from", 0};
+        const duration to = p.dead_lettered_to.since_epoch();
+        const duration from = p.dead_lettered_from.since_epoch();
+        std::string_view rule = "nanoseconds since 1970 must be at least dead_lettered_from";
+        if (from < duration{}) {
+            rule = "nanoseconds since 1970 must be at least dead_lettered_from, which is minus";
+        }
+        return config_error{"dead_lettered_to", detail::magnitude(to), rule,
+                            detail::magnitude(from), to < duration{}};
     }
     return validate(p.retry);
 }

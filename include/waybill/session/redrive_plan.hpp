@@ -237,11 +237,15 @@ struct redrive_plan::filter {
                             f.to_step};
     }
     if (f.dead_lettered_to < f.dead_lettered_from) {
-        const std::int64_t to = f.dead_lettered_to.since_epoch().count();
-        return config_error{"filter.dead_lettered_to",
-                            detail::magnitude(f.dead_lettered_to.since_epoch()),
-                            "nanoseconds since 1970 must be at least filter.dead_lettered_from",
-                            detail::magnitude(f.dead_lettered_from.since_epoch()), to < 0};
+        const duration to = f.dead_lettered_to.since_epoch();
+        const duration from = f.dead_lettered_from.since_epoch();
+        std::string_view rule = "nanoseconds since 1970 must be at least filter.dead_lettered_from";
+        if (from < duration{}) {
+            rule =
+                "nanoseconds since 1970 must be at least filter.dead_lettered_from, which is minus";
+        }
+        return config_error{"filter.dead_lettered_to", detail::magnitude(to), rule,
+                            detail::magnitude(from), to < duration{}};
     }
     return {};
 }

@@ -234,8 +234,17 @@ TEST_CASE("resubmit: refuses an invalid policy, and a store without keys")
     environment env;
     const auto send = [&](const dead_letter& l) { return q.send(l); };
     CHECK(resubmit(letters, send, {.page = 0}, env).reason.kind == fault_kind::permanent);
-    CHECK(validate(dead_letter::run_policy{.dead_lettered_from = waybill::wall_time::at(2h),
-                                           .dead_lettered_to = waybill::wall_time::at(1h)}));
+    const auto range_error = [](waybill::duration from, waybill::duration to) {
+        return describe(
+            *validate(dead_letter::run_policy{.dead_lettered_from = waybill::wall_time::at(from),
+                                              .dead_lettered_to = waybill::wall_time::at(to)}));
+    };
+    CHECK(range_error(2h, 1h) ==
+          "dead_lettered_to is 3600000000000: nanoseconds since 1970 must be at least "
+          "dead_lettered_from (7200000000000)");
+    CHECK(range_error(-1h, -2h) ==
+          "dead_lettered_to is -7200000000000: nanoseconds since 1970 must be at least "
+          "dead_lettered_from, which is minus (3600000000000)");
     CHECK(validate(dead_letter::run_policy{.retry = {.max_attempts = 0}}));
     without_keys some(letters);
     CHECK(resubmit(some, send, {}, env).outcome == run_outcome::stopped);

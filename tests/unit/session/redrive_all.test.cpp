@@ -298,8 +298,17 @@ TEST_CASE("redrive_all: refuses a filter that selects nothing, and an invalid po
           waybill::permanent("filter.failed_step is 4: must be at least filter.from_step (5)"));
     CHECK(validate(waybill::redrive_plan::filter{.failed_step = 6, .to_step = 5}));
     CHECK(validate(waybill::redrive_plan::filter{.from_step = 6, .to_step = 5}));
-    CHECK(validate(waybill::redrive_plan::filter{.dead_lettered_from = waybill::wall_time::at(2h),
-                                                 .dead_lettered_to = waybill::wall_time::at(1h)}));
+    const auto range_error = [](waybill::duration from, waybill::duration to) {
+        return describe(*validate(
+            waybill::redrive_plan::filter{.dead_lettered_from = waybill::wall_time::at(from),
+                                          .dead_lettered_to = waybill::wall_time::at(to)}));
+    };
+    CHECK(range_error(2h, 1h) ==
+          "filter.dead_lettered_to is 3600000000000: nanoseconds since 1970 must be at least "
+          "filter.dead_lettered_from (7200000000000)");
+    CHECK(range_error(-1h, -2h) ==
+          "filter.dead_lettered_to is -7200000000000: nanoseconds since 1970 must be at least "
+          "filter.dead_lettered_from, which is minus (3600000000000)");
     CHECK(!validate(waybill::redrive_plan::filter{}));
     CHECK(redrive_all(dead_letters, {}, send, {.chunk = 0}, env).reason.kind ==
           waybill::fault_kind::permanent);
