@@ -325,14 +325,14 @@ TEST_CASE("a policy that cannot be stored is not written")
     CHECK(unwritten(p) ==
           "/up/any/1/at_least: expected a threshold that can be stored, found a function");
     p.up = sc::mean("a") > std::numeric_limits<double>::infinity();
-    CHECK(unwritten(p) == "/up/above: expected a finite number, found no number");
+    CHECK(unwritten(p) == "/up/above: expected a finite number, found infinity");
     p.up = sc::mean("a\xff") > 1;
     CHECK(unwritten(p).starts_with("/up/mean: expected a text in UTF-8, found "));
     p.up = sc::rule(sc::rule::kind::opposite, {});
     CHECK(unwritten(p) == "/up/not: expected one rule, found 0");
     p.up = sc::mean("a") > 1;
     p.step.up.percent = std::numeric_limits<double>::quiet_NaN();
-    CHECK(unwritten(p) == "/step/up/percent: expected a finite number, found no number");
+    CHECK(unwritten(p) == "/step/up/percent: expected a finite number, found NaN");
     p.step.up.percent = 0;
     p.ladder.assign(sc::detail::max_listed + 1, {"x", 1});
     CHECK(unwritten(p) == "/ladder: expected an array of at most 1000, found 1001");

@@ -210,13 +210,25 @@ TEST_CASE("autoscale: a source and a count may return numbers, optionals and res
     CHECK(sc::describe(unmeasured) ==
           "autoscale: 1 rounds, 0 up, 0 down, 1 held, 1 measurements without a value");
     CHECK(once(number(result<std::optional<int>>(std::nullopt)), number(2)).no_values == 1);
-    CHECK(once(number(std::numeric_limits<double>::infinity()), number(2)).source_failures == 1);
-    CHECK(once(number(std::numeric_limits<double>::quiet_NaN()), number(2)).source_failures == 1);
+    const double infinity = std::numeric_limits<double>::infinity();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK(once(number(infinity), number(2)).source_failures == 1);
+    CHECK(once(number(infinity), number(2)).last_failure.text ==
+          "orders: infinity is not a finite number: return an empty optional if it is unknown");
+    CHECK(once(number(nan), number(2)).source_failures == 1);
     CHECK(once(number(50), number(-1)).count_failures == 1);
     CHECK(once(number(50), number(std::optional<int>())).count_failures == 1);
-    CHECK(once(number(50), number(std::numeric_limits<double>::quiet_NaN())).count_failures == 1);
+    CHECK(once(number(50), number(nan)).count_failures == 1);
     CHECK(once(number(50), number(1e300)).count_failures == 1);
     CHECK(once(number(50), number(-0.5)).count_failures == 1);
+    const auto text = [&](auto count) { return once(number(50), number(count)).last_failure.text; };
+    CHECK(text(nan) ==
+          "count: NaN is not a finite number: return an empty optional if it is unknown");
+    CHECK(text(1e18) == "count: 1e+18 instances: must be less than 1e18");
+    CHECK(text(1e300) == "count: 1e+300 instances: must be less than 1e18");
+    CHECK(text(-0.5) == "count: -0.5 instances: must be at least 0");
+    CHECK(text(-1) == "count: -1 instances: must be at least 0");
+    CHECK(text(std::optional<int>()) == "count: the number of instances is unknown");
     const result<std::uint64_t> down = waybill::unexpected(waybill::infrastructure("down"));
     const auto r = once(number(50), number(down));
     CHECK(r.count_failures == 1);
@@ -269,7 +281,8 @@ TEST_CASE("autoscale: resize may return an outcome, a fault, a result or void")
         CHECK(s.last_failure.has_value() == (o == failed));
         CHECK(once(result<sc::resize_outcome>(o)).second == s);
     }
-    CHECK(once(failed).first.last_failure.text == "resize: failed without a reason");
+    CHECK(once(failed).first.last_failure.text ==
+          "resize: failed without a reason: return a fault to report one");
     CHECK(once(fault{}).second == once(applied).second);
     CHECK(once(result<void>()).second == once(applied).second);
     for (const fault& f : {waybill::transient("quota"), waybill::permanent("quota"),

@@ -16,10 +16,11 @@
 
 namespace waybill::inline v0_2::scaling::detail {
 
-/// The shortest decimal form of x: "100", "0.5", "1e-09". Independent of the locale.
+/// The shortest decimal form of x: "100", "0.5", "1e-09", "NaN", "infinity". Independent of the
+/// locale.
 [[nodiscard]] inline std::string short_number(double x)
 {
-    if (!is_finite(x)) return "no number";
+    if (!is_finite(x)) return x > 0 ? "infinity" : x < 0 ? "-infinity" : "NaN";
     char digits[32];
     return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }

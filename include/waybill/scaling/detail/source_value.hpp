@@ -16,6 +16,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
+#include <waybill/scaling/detail/policy_path.hpp>
 
 namespace waybill::inline v0_2::scaling::detail {
 
@@ -42,13 +43,19 @@ concept number_source = requires(F& measure) {
     requires number_or_failure<std::remove_cvref_t<decltype(measure())>>;
 };
 
+[[nodiscard]] inline fault not_finite(double x)
+{
+    return permanent(short_number(x) +
+                     " is not a finite number: return an empty optional if it is unknown");
+}
+
 /// The number as a double. For an empty optional the error is no fault: `ok()` is true.
 template <number_or_failure T>
 [[nodiscard]] result<double> as_double(T x)
 {
     if constexpr (plain_number<T>) {
         const auto value = static_cast<double>(x);
-        if (!is_finite(value)) return unexpected(permanent("not a finite number"));
+        if (!is_finite(value)) return unexpected(not_finite(value));
         return result<double>(value);
     } else if constexpr (is_number_result<T>) {
         if (!x) return unexpected(std::move(x).error());
@@ -65,17 +72,25 @@ template <number_or_failure T>
 {
     if constexpr (plain_number<T>) {
         if constexpr (std::is_signed_v<T>) {
-            if (x < 0) return unexpected(permanent("a negative number of instances"));
+            if (x < 0) {
+                return unexpected(permanent(short_number(static_cast<double>(x)) +
+                                            " instances: must be at least 0"));
+            }
         }
         if constexpr (std::is_floating_point_v<T>) {
-            if (!(x < static_cast<T>(1e18))) return unexpected(permanent("not a finite number"));
+            const auto value = static_cast<double>(x);
+            if (!is_finite(value)) return unexpected(not_finite(value));
+            if (!(value < 1e18)) {
+                return unexpected(
+                    permanent(short_number(value) + " instances: must be less than 1e18"));
+            }
         }
         return result<std::uint64_t>(static_cast<std::uint64_t>(x));
     } else if constexpr (is_number_result<T>) {
         if (!x) return unexpected(std::move(x).error());
         return as_instances(*x);
     } else {
-        if (!x) return unexpected(transient("unknown"));
+        if (!x) return unexpected(transient("the number of instances is unknown"));
         return as_instances(*x);
     }
 }
@@ -95,7 +110,8 @@ struct resized {
 [[nodiscard]] inline resized as_resized(resize_outcome o)
 {
     if (o != resize_outcome::failed) return {.outcome = o};
-    return {.outcome = o, .failure = transient("failed without a reason")};
+    return {.outcome = o,
+            .failure = transient("failed without a reason: return a fault to report one")};
 }
 template <class T>
     requires std::is_void_v<T> || std::same_as<T, resize_outcome>
