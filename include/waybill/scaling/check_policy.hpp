@@ -3,8 +3,8 @@
 // check_policy: validates a policy before its use.
 //
 //     if (auto bad = waybill::scaling::validate(p)) die(waybill::scaling::describe(*bad));
-//     // /down/all/0/below: expected a threshold below 100 ("orders" asks for more from there
-//     // on, with 1 instance), found 120
+//     // /down/all/0/below: expected a threshold below 100 (at which "orders" scales up, with
+//     // 1 instance), found 120
 //
 // Paths are those of the policy's JSON (ext/json/scaling.hpp).
 

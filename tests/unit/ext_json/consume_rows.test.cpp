@@ -91,7 +91,8 @@ TEST_CASE("an invalid crash record is refused with its path")
     CHECK(without(died, "by") == "/by: expected a value, found nothing");
     CHECK(without(died, "to") == "/to: expected a value, found nothing");
     CHECK(without(died, "epoch") == "/epoch: expected a value, found nothing");
-    CHECK(wrong_field(died, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(died, "version", 2) ==
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(wrong_field(died, "from", nullptr) ==
           "/from: expected a whole number of at most 64 bits, found null");
     CHECK(wrong_field(died, "suspects", "all") ==
@@ -115,7 +116,8 @@ TEST_CASE("an invalid lease is refused with its path")
         CHECK(without(held, field) ==
               "/" + std::string(field) + ": expected a value, found nothing");
     }
-    CHECK(wrong_field(held, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(held, "version", 2) ==
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(wrong_field(held, "epoch", 1.5) ==
           "/epoch: expected a whole number of at most 64 bits, found 1.5");
     CHECK(wrong_field(held, "owner", "host-7") == "/owner: expected an object, found \"host-7\"");
@@ -138,7 +140,8 @@ TEST_CASE("an invalid heartbeat or owner is refused with its path")
         CHECK(without(there, field) ==
               "/" + std::string(field) + ": expected a value, found nothing");
     }
-    CHECK(wrong_field(there, "version", 3) == "/version: expected version 2 or older, found 3");
+    CHECK(wrong_field(there, "version", 3) ==
+          "/version: expected version 2 or older (update the program), found 3");
     CHECK(wrong_field(there, "renews_leases", 1) ==
           "/renews_leases: expected true or false, found 1");
     owner_heartbeat renewing = there;

@@ -80,7 +80,7 @@ TEST_CASE("invalid deferred messages are refused with their path")
     CHECK(wrong({{"version", 1}}) == "/entries: expected a value, found nothing");
     CHECK(wrong({{"version", 1}, {"entries", 3}}) == "/entries: expected an array, found 3");
     CHECK(wrong({{"version", 2}, {"entries", 3}}) ==
-          "/version: expected version 1 or older, found 2");
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(read_json<deferred_messages>(json{{"version", 2}}).error().kind ==
           json_error::code::newer);
     json j = two();

@@ -102,7 +102,8 @@ TEST_CASE("a message with an unknown field, without a field or of a later versio
     CHECK(wrong_field(m, "unit", "1") ==
           "/unit: expected one of the fields version, resource_base64, resource, "
           "metric_base64, metric, at, value, found \"1\"");
-    CHECK(wrong_field(m, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(m, "version", 2) ==
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(wrong_field(m, "value", "1") == "/value: expected a number, found \"1\"");
     CHECK(wrong_field(m, "at", 5).starts_with("/at: expected a time"));
     for (const char* field : {"version", "resource", "metric", "at", "value"}) {
@@ -113,7 +114,8 @@ TEST_CASE("a message with an unknown field, without a field or of a later versio
     }
     const auto c = golden_scaling::message_command();
     CHECK(wrong_field(c, "by", 1).starts_with("/by: expected one of the fields"));
-    CHECK(wrong_field(c, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(c, "version", 2) ==
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(wrong_field(c, "from", 0.5) ==
           "/from: expected a whole number of at most 64 bits, found 0.5");
     const auto r = golden_scaling::message_applied();
@@ -151,7 +153,8 @@ TEST_CASE("the state of an autoscaler is read completely, or refused with the pa
 {
     const auto s = golden_scaling::autoscale_state();
     CHECK(*read_json<sc::autoscale_state>(json(sc::autoscale_state{})) == sc::autoscale_state{});
-    CHECK(wrong_field(s, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(s, "version", 2) ==
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(wrong_field(s, "more", 2) ==
           "/more: expected one of the fields version, state, metrics, found 2");
     json j = s;

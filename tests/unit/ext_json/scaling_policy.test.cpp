@@ -209,7 +209,7 @@ TEST_CASE("an invalid threshold is refused with its path")
 
 TEST_CASE("any other invalid field is refused with its path")
 {
-    CHECK(wrong("") == "the document: expected JSON in UTF-8, found something else in line 1, "
+    CHECK(wrong("") == "the document: expected JSON in UTF-8, found a syntax error in line 1, "
                        "column 1");
     CHECK(wrong("[]") == "the document: expected an object, found an array");
     CHECK(wrong(R"({"upp": 1})") ==
@@ -261,8 +261,8 @@ TEST_CASE("an error of validate has the path of its field")
     CHECK(wrong(R"({"instances": {"highest": 1}, "up": {"mean": "orders", "above": 100},
                     "down": {"all": [{"highest": "mails", "below": 10},
                                      {"not": {"mean": "orders", "above": 120}}]}})") ==
-          "/down/all/1/not/above: expected a threshold below 100 (\"orders\" asks for more from "
-          "there on, with 1 instance), found 120");
+          "/down/all/1/not/above: expected a threshold below 100 (at which \"orders\" scales "
+          "up, with 1 instance), found 120");
 }
 
 TEST_CASE("rules are limited in depth and number")

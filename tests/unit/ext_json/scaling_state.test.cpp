@@ -93,7 +93,8 @@ TEST_CASE("an invalid state is refused with its path")
     CHECK(wrong(json::array()) == "the document: expected an object, found an array");
     CHECK(wrong(json::object()) == "/version: expected a value, found nothing");
     CHECK(wrong({{"version", 1}}) == "/last_id: expected a value, found nothing");
-    CHECK(wrong_field("version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field("version", 2) ==
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(read_json<sc::state>(json{{"version", 2}}).error().kind == json_error::code::newer);
     CHECK(wrong_field("version", 0) == "/version: expected version 1 or older, found 0");
     CHECK(wrong_field("more", 1) ==
@@ -116,7 +117,7 @@ TEST_CASE("an invalid state is refused with its path")
     CHECK(wrong(j) == "/pending: expected \"to\" other than \"from\", found an object");
     j = sc::state{};
     j["warm_at"] = "2262-01-01T00:00:00Z";
-    CHECK(wrong(j) == "/warm_at: expected \"last_up\" beside it, which it comes of, found "
+    CHECK(wrong(j) == "/warm_at: expected no value, because \"last_up\" is missing, found "
                       "\"2262-01-01T00:00:00Z\"");
 }
 
@@ -148,18 +149,18 @@ TEST_CASE("lists are in order, and limited in length")
     CHECK(wrong_field("made", "a 4w5e11264sgsf 2").find("as entry 0") != std::string::npos);
     for (const char* other : {"A 1 2", "0a 1 2", "-0 1 2", "a 01 2"}) {
         CHECK(wrong_field("made", other) ==
-              "/made: expected numbers in base 36 as they are written here, found \"" +
+              "/made: expected numbers in base 36 as waybill writes them, found \"" +
                   std::string(other) + "\"");
     }
     CHECK(wrong_field("made", "b 1 2 a 2 3") == "nothing");  // clocks are set back
     CHECK(wrong_field("highest", "b 5 a 4") ==
-          "/highest: expected no earlier time as entry 1, found \"b 5 a 4\"");
+          "/highest: expected entry 1 not earlier than entry 0, found \"b 5 a 4\"");
     CHECK(wrong_field("highest", "a 5 a 4") == "nothing");
     CHECK(wrong_field("highest", "a 5 b 5") ==
-          "/highest: expected fewer instances as entry 1, found \"a 5 b 5\"");
+          "/highest: expected fewer than 5 instances in entry 1, found \"a 5 b 5\"");
     CHECK(wrong_field("lowest", "a 5 b 6 c 6") ==
-          "/lowest: expected more instances as entry 2, found \"a 5 b 6 c 6\"");
-    CHECK(wrong_field("lowest", "c 5 b 6").find("no earlier time") != std::string::npos);
+          "/lowest: expected more than 6 instances in entry 2, found \"a 5 b 6 c 6\"");
+    CHECK(wrong_field("lowest", "c 5 b 6").find("entry 1 not earlier") != std::string::npos);
     std::string many;
     for (std::size_t n = 0; n <= sc::state::changes; ++n) many += n == 0 ? "1 2 3" : " 1 2 3";
     CHECK(wrong_field("made", many).starts_with("/made: expected at most 16 entries, found "));

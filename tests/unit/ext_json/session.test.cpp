@@ -139,7 +139,7 @@ TEST_CASE("CBOR keeps the same values, and some that JSON cannot hold")
     const auto as_json = make<numbers>().decode(*out);  // JSON reads it, and cannot write it
     REQUIRE(as_json.outcome == state_read::ok);
     CHECK(describe(make<numbers>().encode(as_json).error()) ==
-          "state: not written: /a/1 is not finite, and JSON has no such number");
+          "state: not written: /a/1 is not finite, and JSON has no such number: omit it");
 
     const auto bytes = make<json>({.format = state_format::cbor});
     auto b = bytes.decode(std::nullopt);
@@ -200,8 +200,8 @@ TEST_CASE("a later minor version is read and kept, a later major version is refu
     s = codec.decode(sealed(R"({"waybill":"anything"})", {2, 0}));
     CHECK(s.outcome == state_read::newer);
     CHECK(describe(s) ==
-          "state: newer: its version is 2.0, and 1 is known here: update this program "
-          "first, and leave the state alone");
+          "state: newer: its version is 2.0, and 1 is the latest known version: update the "
+          "program, and do not change the state");
     CHECK(codec.encode(s).error().problem == state_unwritten::problem_type::not_read);
     CHECK(codec.size(s) == detail::highest_size);
 
@@ -211,8 +211,8 @@ TEST_CASE("a later minor version is read and kept, a later major version is refu
     s = codec.decode(R"({"waybill":{"failed":{"reason":"eaten","sequence":1,"step":1}}})");
     CHECK(s.outcome == state_read::newer);
     CHECK(describe(s) ==
-          "state: newer: /waybill/failed/reason: expected a reason that is known here, "
-          "found \"eaten\": update this program first, and leave the state alone");
+          "state: newer: /waybill/failed/reason: expected a reason known to this program, "
+          "found \"eaten\": update the program, and do not change the state");
 }
 
 TEST_CASE("an older major version is upgraded, or is corrupt with a reason")
@@ -252,9 +252,9 @@ TEST_CASE("an older major version is upgraded, or is corrupt with a reason")
 
 TEST_CASE("an invalid state is refused with its path")
 {
-    CHECK(refused<order>("") == "its body cannot be parsed: something else at byte 1");
+    CHECK(refused<order>("") == "its body cannot be parsed: invalid at byte 1");
     CHECK(refused<order>("{\"lines\":3,}") ==
-          "its body cannot be parsed: something else at byte 12");
+          "its body cannot be parsed: invalid at byte 12");
     CHECK(refused<order>("{} 7").starts_with("its body cannot be parsed"));
     CHECK(refused<order>("{\"lines\":1e999}").starts_with("its body cannot be parsed"));
     CHECK(refused<order>("{\"receipt\":\"\xFF\"}").starts_with("its body cannot be parsed"));
@@ -308,19 +308,21 @@ TEST_CASE("a value that cannot be stored is refused with its path")
         CHECK(codec.size(s) == detail::highest_size);
         return describe(codec.encode(s).error()).substr(20);
     };
-    CHECK(why(nullptr) == "its JSON has to be an object, and is null");
-    CHECK(why({1, 2}) == "its JSON has to be an object, and is an array");
-    CHECK(why({{"waybill", 1}}) == "it has a member \"waybill\" of its own: call it otherwise");
-    CHECK(why({{"a", {1, {{"b", NAN}}}}}) == "/a/1/b is not finite, and JSON has no such number");
+    CHECK(why(nullptr) == "its JSON must be an object, and is null: store a struct or a map");
+    CHECK(why({1, 2}) == "its JSON must be an object, and is an array: store a struct or a map");
+    CHECK(why({{"waybill", 1}}) == "the member \"waybill\" is reserved: rename it");
+    CHECK(why({{"a", {1, {{"b", NAN}}}}}) ==
+          "/a/1/b is not finite, and JSON has no such number: omit it");
     CHECK(why({{"a", {{"b~", "\xFF"}}}}).starts_with("/a/b~0 is not UTF-8"));
-    CHECK(why({{"a", json::binary({1})}}) == "/a is bytes, which JSON does not have: CBOR does");
+    CHECK(why({{"a", json::binary({1})}}) ==
+          "/a is binary, which JSON cannot represent: use cbor or base64");
     json deep = 1;
     for (int n = 0; n != 300; ++n) deep = json{{"a", std::move(deep)}};
     const std::string too_deep = why(deep);
     CHECK(too_deep.starts_with("/a/a/a/"));
     CHECK(too_deep.find("/a/.../a/") != too_deep.npos);
-    CHECK(too_deep.ends_with("/a is nested too deep"));
-    CHECK(too_deep.size() < 330);
+    CHECK(too_deep.ends_with("/a is nested too deep: the maximum is 256 levels"));
+    CHECK(too_deep.size() < 357);
 
     const auto throws = make<shy>();
     CHECK(describe(throws.encode(fresh<shy>()).error()) ==
@@ -408,7 +410,7 @@ TEST_CASE("a redriven session begins with the state it was redriven with, withou
             CHECK(begun.outcome == (goes_on ? state_read::absent : state_read::too_large));
             CHECK(codec.encode(begun).has_value() == goes_on);
             if (!goes_on)
-                CHECK(describe(begun).find(" bytes beside the progress, and 1024 is the most") !=
+                CHECK(describe(begun).find(" bytes without the progress, and 1024 is the maximum") !=
                       std::string::npos);
             if (!goes_on) CHECK(begun.value == order{});
         }
@@ -472,8 +474,8 @@ TEST_CASE("the failure mark with one flipped bit is corrupt, not a user field")
         return describe(s);
     };
     CHECK(bad(R"({"HsFailedSession":true})") ==
-          "state: corrupt: /HsFailedSession: is true, and is IsFailedSession but for one bit: do "
-          "not treat the session as new; keep the bytes, and find the program that wrote them");
+          "state: corrupt: /HsFailedSession: is true, and differs from IsFailedSession in one bit: "
+          "do not treat the session as new; keep the bytes, and find the program that wrote them");
     CHECK(bad(R"({"isFailedSession":true,"lines":3})").find("/isFailedSession: ") != std::string::npos);
     CHECK(bad(R"({"IsFailedSessi/n":true,"a":1})").find("/IsFailedSessi~1n: ") != std::string::npos);
     CHECK(bad(R"({"IsFailedSes3ion":true})").find("/IsFailedSes3ion: ") != std::string::npos);
@@ -503,11 +505,12 @@ TEST_CASE("invalid options are refused")
         return describe(c.error());
     };
     CHECK(bad({.version = {2, 0}}) ==
-          "version.major is 2: must have an upgrade where it is more than (1)");
+          "version.major is 2: must have an upgrade, because it is more than (1)");
     CHECK(bad({.version = {0, 1}}) == "version.major is 0: must be at least (1)");
-    CHECK(bad({.format = state_format::text}).starts_with("format is 2: must be json or cbor"));
+    CHECK(bad({.format = state_format::text}) ==
+          "format is 2: must be json (0) or cbor; for text use state_text.hpp; at most (1)");
     CHECK(bad({.format = state_format::cbor, .envelope = false}) ==
-          "envelope is 0: must be on for cbor, that is (1)");
+          "envelope is 0: must be true, because format is cbor (1)");
     CHECK(bad({.budget = {.bytes = 100}}).find("bytes") != std::string::npos);
     CHECK(make<order>() == make<order>());
     CHECK(make<order>().options().budget.bytes == 262'144);

@@ -218,7 +218,7 @@ TEST_CASE("unknown fields count as user data, and a failed state may fill the bu
             CHECK(before <= small.bytes);
         } else {
             CHECK(s.outcome == state_read::too_large);
-            CHECK(describe(s).find("raise the budget") != std::string::npos);
+            CHECK(describe(s).find("increase the budget") != std::string::npos);
         }
         CHECK(with(n, true).outcome == state_read::ok);
     }

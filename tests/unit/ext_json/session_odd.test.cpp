@@ -91,9 +91,8 @@ TEST_CASE("nested CBOR strings of indefinite length are refused, for any number 
             while (body.size() < 250'000) body += piece;
             const auto s = codec.decode(detail::seal_state(state_format::cbor, {1, 0}, body));
             CHECK(s.outcome == state_read::corrupt);
-            CHECK(
-                describe(s).starts_with("state: corrupt: its body cannot be parsed: something "
-                                        "else at byte "));
+            CHECK(describe(s).starts_with(
+                "state: corrupt: its body cannot be parsed: invalid at byte "));
         }
     }
     const auto s = codec.decode(
@@ -110,7 +109,7 @@ TEST_CASE("bytes after a NUL are refused")
         CHECK(codec.decode(body).outcome == state_read::corrupt);
         const auto s = codec.decode(sealed(body));
         CHECK(s.outcome == state_read::corrupt);
-        CHECK(s.reason == "something else at byte " + std::to_string(body.find('\0') + 1));
+        CHECK(s.reason == "invalid at byte " + std::to_string(body.find('\0') + 1));
     }
     CHECK(codec.decode(R"({"a":"\u0000"})").outcome == state_read::ok);
 }
@@ -140,16 +139,16 @@ TEST_CASE("an upgrade with an unreadable result leaves the stored value unchange
 TEST_CASE("an upgrade whose result cannot be written has failed")
 {
     const std::map<std::string, state_upgrade> upgrades = {
-        {"its JSON has to be an object, and is null", [](json& j, schema_version) { j = nullptr; }},
-        {"it has a member \"waybill\"", [](json& j, schema_version) { j["waybill"] = 3; }},
+        {"its JSON must be an object, and is null", [](json& j, schema_version) { j = nullptr; }},
+        {"the member \"waybill\" is reserved", [](json& j, schema_version) { j["waybill"] = 3; }},
         {"/x is not finite", [](json& j, schema_version) { j["x"] = NAN; }},
         {"/x is not UTF-8", [](json& j, schema_version) { j["x"] = "\xFF"; }},
-        {"/x is bytes", [](json& j, schema_version) { j["x"] = json::binary({1}); }},
-        {"is nested too deep",
+        {"/x is binary", [](json& j, schema_version) { j["x"] = json::binary({1}); }},
+        {"is nested too deep: the maximum is 256 levels",
          [](json& j, schema_version) {
              for (int n = 0; n != 300; ++n) j = json{{"x", std::move(j)}};
          }},
-        {"what it left is too large: 300",
+        {"its result is too large: 300",
          [](json& j, schema_version) { j["x"] = std::string(300'000, 'x'); }},
     };
     for (const auto& one : upgrades) {
@@ -158,8 +157,7 @@ TEST_CASE("an upgrade whose result cannot be written has failed")
         const auto codec = make<item>({.version = {2, 0}, .upgrade = one.second});
         auto s = codec.decode(sealed(R"({"old":1})"));
         CHECK(s.outcome == state_read::corrupt);
-        CHECK(
-            describe(s).starts_with("state: corrupt: its upgrade failed, from 1.0: what it left "));
+        CHECK(describe(s).starts_with("state: corrupt: its upgrade failed, from 1.0: its result "));
         CHECK_MESSAGE(describe(s).find(said) != std::string::npos, describe(s));
         s = codec.decode(sealed(R"({"old":1,)" + std::string(failure)));
         CHECK(s.outcome == state_read::ok);
@@ -225,7 +223,7 @@ TEST_CASE("a failed CBOR state that JSON cannot hold is written without its valu
     auto s = make<item>().decode(cbor_of({{"waybill", {{"done", 1}, {"z", {{"b", NAN}}}}}}));
     REQUIRE(s.outcome == state_read::ok);
     CHECK(describe(make<item>().encode(s).error()) ==
-          "state: not written: /waybill/z/b is not finite, and JSON has no such number");
+          "state: not written: /waybill/z/b is not finite, and JSON has no such number: omit it");
     CHECK(make<item>({.format = state_format::cbor}).encode(s).has_value());
     s.progress.failed = longest();
     CHECK(make<item>().encode(s).has_value());
@@ -309,16 +307,15 @@ TEST_CASE("a value that would be corrupt when read is not written")
     auto s = codec.decode(std::nullopt);
     s.value = {{"a", {{"b", json::binary({1, 2}, 42)}}}};
     CHECK(describe(codec.encode(s).error()) ==
-          "state: not written: /a/b is bytes with a subtype: "
-          "keep that in a field of its own");
+          "state: not written: /a/b is binary with a subtype: store the subtype as a field");
     s.value = {{"b", json::binary({1, 2})}};
     CHECK(codec.decode(*codec.encode(s)).value == s.value);
 
     const auto plain = make<marked>({.envelope = false});
     auto m = plain.decode(std::nullopt);
     CHECK(describe(plain.encode(m).error()) ==
-          "state: not written: it has a member \"IsFailedSession\" that is neither true nor false: "
-          "call it otherwise");
+          "state: not written: the member \"IsFailedSession\" (neither true nor false) is "
+          "reserved: rename it");
     m.progress.failed = longest();
     CHECK(plain.decode(*plain.encode(m)).progress == m.progress);
     CHECK(make<marked>().decode(*make<marked>().encode(m)).value.IsFailedSession.empty());

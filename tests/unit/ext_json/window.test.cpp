@@ -130,7 +130,7 @@ TEST_CASE("an invalid window is refused with its path")
     CHECK(wrong<W>(R"({"samples":[]})") == "/version: expected a value, found nothing");
     CHECK(wrong<W>(R"({"version":1})") == "/samples: expected a value, found nothing");
     CHECK(wrong<W>(R"({"version":2,"samples":[]})") ==
-          "/version: expected version 1 or older, found 2");
+          "/version: expected version 1 or older (update the program), found 2");
     CHECK(wrong<W>(R"({"version":1,"samples":[],"clok":1})") ==
           "/clok: expected one of the fields version, clock, samples, found 1");
     CHECK(wrong<W>(R"({"version":1,"clock":7,"samples":[]})") ==
@@ -140,7 +140,7 @@ TEST_CASE("an invalid window is refused with its path")
     CHECK(wrong<W>(R"({"version":1,"samples":[],"samples":[]})") ==
           "/samples: expected this name once, found it twice");
     CHECK(wrong<W>(R"({"version":1,)") ==
-          "the document: expected JSON in UTF-8, found something else in line 1, column 14");
+          "the document: expected JSON in UTF-8, found a syntax error in line 1, column 14");
 
     CHECK(wrong_samples<W>("{}") == "/samples: expected an array of samples, found an object");
     CHECK(wrong_samples<W>("[7]") == "/samples/0: expected [time, value], found 7");
@@ -151,7 +151,7 @@ TEST_CASE("an invalid window is refused with its path")
     CHECK(wrong_samples<W>(R"([["2024-02-29T12:00:00Z",1],["noon",1]])") ==
           R"(/samples/1/0: expected a time such as "2024-02-29T12:00:00.25Z", found "noon")");
     CHECK(wrong_samples<W>(R"([["2024-02-29T12:00:00Z",1],["2024-02-29T11:59:00Z",1]])") ==
-          "/samples/1/0: expected a time not before that of the sample in front, "
+          "/samples/1/0: expected a time of at least 2024-02-29T12:00:00Z, the previous sample, "
           R"(found "2024-02-29T11:59:00Z")");
     for (const std::string_view value : {"128", "-129", "1.5", "1e2", "null", "\"7\"", "[]"}) {
         CAPTURE(value);
@@ -191,9 +191,9 @@ TEST_CASE("invalid window options are refused by name")
         CHECK(read_json_with<W>(json(W{}), o).error() == read.error());
         return describe(read.error());
     };
-    CHECK(refused({.span = 0s}) == "options: expected those that a window can be kept with, found "
+    CHECK(refused({.span = 0s}) == "options: expected valid options, found "
                                    "span is 0: nanoseconds must be more than (0)");
-    CHECK(refused({.max_points = 0}) == "options: expected those that a window can be kept with, "
+    CHECK(refused({.max_points = 0}) == "options: expected valid options, "
                                         "found max_points is 0: must be at least (1)");
     const auto bytes = load<W>("", {.span = 0s});
     CHECK(json(bytes.error()).dump() ==

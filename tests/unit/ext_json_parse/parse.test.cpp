@@ -224,7 +224,7 @@ TEST_CASE("a NUL does not end a text")
         REQUIRE_FALSE(parsed.has_value());
         CHECK(parsed.error().kind == json_error::code::syntax);
         const std::size_t column = document.find('\0') + 1;
-        CHECK(parsed.error().found == "something else in line 1, column " + std::to_string(column));
+        CHECK(parsed.error().found == "a syntax error in line 1, column " + std::to_string(column));
     }
 }
 
@@ -300,7 +300,7 @@ TEST_CASE("a member or element takes at most 200 bytes of memory")
 TEST_CASE("a syntax error is reported before an earlier duplicate name")
 {
     CHECK(describe(parse_json_text(R"({"a": 1, "a": 2, "b": )").error()) ==
-          "the document: expected JSON in UTF-8, found something else in line 1, column 23");
+          "the document: expected JSON in UTF-8, found a syntax error in line 1, column 23");
     CHECK(describe(parse_json_text(R"({"a": [{"b": 1, "b": {}, "b": 3}], "a": 2})").error()) ==
           "/a/0/b: expected this name once, found it twice");
 }

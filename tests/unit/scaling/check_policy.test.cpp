@@ -228,8 +228,8 @@ TEST_CASE("validate: overlapping thresholds of up and down are refused")
     REQUIRE(bad);
     CHECK(bad->path == "/down/all/1/below");
     CHECK(sc::describe(*bad) ==
-          "/down/all/1/below: expected a threshold below 100 (\"orders\" asks for more from "
-          "there on, with 1 instance), found 120");
+          "/down/all/1/below: expected a threshold below 100 (at which \"orders\" scales "
+          "up, with 1 instance), found 120");
     // Only with few instances; and in a band.
     CHECK(wrong([](policy& q) {
               q.up = sc::mean("orders") > sc::per_instance(100);
@@ -280,7 +280,7 @@ TEST_CASE("check: a comparison within `not` has the opposite direction, also in 
     auto bad = validate(p);
     REQUIRE(bad);
     CHECK(sc::describe(*bad) ==
-          "/down/below: expected a threshold below 100 (\"orders\" asks for more from there on, "
+          "/down/below: expected a threshold below 100 (at which \"orders\" scales up, "
           "with 1 instance), found 120");
     p.down = !(sc::mean("orders") > 120);
     bad = validate(p);

@@ -179,7 +179,7 @@ void read_value(const json_place<Json>& at, calibration& into)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
     if (!(detail::calibrator(into).state() == into))
-        at.fail("numbers that do not contradict each other");
+        at.fail("numbers as a sender stored them (or delete the value, to learn it again)");
 }
 
 template <detail::json_value Json>

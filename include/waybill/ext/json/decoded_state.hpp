@@ -14,6 +14,7 @@
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
@@ -154,20 +155,19 @@ template <class T>
             return line.append("expected an object, found ").append(s.reason).append(keep);
         case bad_progress:
             if (s.outcome != state_read::newer) return line.append(s.reason).append(keep);
-            return line + s.reason + ": update this program first, and leave the state alone";
+            return line + s.reason + ": update the program, and do not change the state";
         case newer_version:
             return line + "its version is " + s.reason +
-                   " is known here: update this program first, and leave the state alone";
+                   " is the latest known version: update the program, and do not change the state";
         case upgrade_failed:
             return line.append("its upgrade failed, ").append(s.reason).append(failed_note);
         case bad_value:
-            line += "the value cannot be read: " + s.reason + ": give a field that older states do "
-                    "not have a default, with NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT, or the type a "
-                    "new version and an upgrade";
+            line += "the value cannot be read: " + s.reason + ": give new fields a default "
+                    "(NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT), or add a version and an upgrade";
             return line.append(failed_note);
         case no_reserve:
-            return line + s.reason + " is the most beside what is kept for a failure: raise the "
-                                     "budget, or keep the large part elsewhere";
+            return line + s.reason + " is the maximum without the bytes reserved for a failure: "
+                                     "increase the budget, or store the large part elsewhere";
     }
     return line;
 }
@@ -208,21 +208,24 @@ struct state_unwritten {
     switch (e.problem) {
         case state_unwritten::problem_type::none: break;
         case state_unwritten::problem_type::not_read:
-            return line + "what is stored could not be read, and is left alone: " + e.reason;
+            return line + "the stored state could not be read, and is not overwritten: " +
+                   e.reason;
         case state_unwritten::problem_type::not_an_object:
-            return line + "its JSON has to be an object, and is " + e.reason;
+            return line + "its JSON must be an object, and is " + e.reason +
+                   ": store a struct or a map";
         case state_unwritten::problem_type::reserved_name:
-            return line + "it has a member " + e.reason + ": call it otherwise";
+            return line + "the member " + e.reason + " is reserved: rename it";
         case state_unwritten::problem_type::not_finite:
-            return line + e.reason + " is not finite, and JSON has no such number";
+            return line + e.reason + " is not finite, and JSON has no such number: omit it";
         case state_unwritten::problem_type::not_utf8:
             return line + e.reason + " is not UTF-8: store it as base64, or as a list of numbers";
         case state_unwritten::problem_type::not_json:
-            return line + e.reason + " is bytes, which JSON does not have: CBOR does";
+            return line + e.reason + " is binary, which JSON cannot represent: use cbor or base64";
         case state_unwritten::problem_type::subtype:
-            return line + e.reason + " is bytes with a subtype: keep that in a field of its own";
+            return line + e.reason + " is binary with a subtype: store the subtype as a field";
         case state_unwritten::problem_type::too_deep:
-            return line + e.reason + " is nested too deep";
+            return line + e.reason + " is nested too deep: the maximum is " +
+                   std::to_string(detail::max_state_depth) + " levels";
         case state_unwritten::problem_type::threw: return line + "its to_json threw: " + e.reason;
         case state_unwritten::problem_type::too_large:
             return describe(state_budget::too_large{e.size, e.max_bytes});

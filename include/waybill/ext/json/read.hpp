@@ -272,7 +272,9 @@ public:
         const std::string known = "version " + std::to_string(ours) + " or older";
         const auto n = detail::whole_number(*v);
         if (!n || *n == 0) place_of(*v, "version").fail(known);
-        else if (*n > ours) place_of(*v, "version").fail(known, json_error::code::newer);
+        else if (*n > ours) {
+            place_of(*v, "version").fail(known + " (update the program)", json_error::code::newer);
+        }
         return *this;
     }
 

@@ -296,7 +296,7 @@ void read_value(const json_place<Json>& at, state& into)
     detail::check_order(at, "lowest", s.lowest, detail::instance_order::rising);
     if (s.warm_at && !s.last_up && !at.error) {
         json_place{at.value["warm_at"], waybill::detail::path_to(at.path, "warm_at"), at.error}
-            .fail("\"last_up\" beside it, which it comes of");
+            .fail("no value, because \"last_up\" is missing");
     }
     if (s.pending && (s.pending->issued.id == 0 || s.pending->issued.id > s.last_id)) {
         json_place{at.value["pending"], waybill::detail::path_to(at.path, "pending"), at.error}

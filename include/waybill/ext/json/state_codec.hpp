@@ -68,15 +68,15 @@ struct state_codec_options {
     if (o.version.major == 0) return config_error{"version.major", 0, "must be at least", 1};
     if (o.version.major > 1 && o.upgrade == nullptr) {
         return config_error{"version.major", o.version.major,
-                            "must have an upgrade where it is more than", 1};
+                            "must have an upgrade, because it is more than", 1};
     }
     if (o.format != state_format::json && o.format != state_format::cbor) {
         return config_error{"format", static_cast<std::uint64_t>(o.format),
-                            "must be json or cbor; text is for state_text.hpp, and they are 0 to",
+                            "must be json (0) or cbor; for text use state_text.hpp; at most",
                             1};
     }
     if (o.format == state_format::cbor && !o.envelope) {
-        return config_error{"envelope", 0, "must be on for cbor, that is", 1};
+        return config_error{"envelope", 0, "must be true, because format is cbor", 1};
     }
     return std::nullopt;
 }
@@ -218,7 +218,7 @@ private:
     bool refuse_size(state& s, std::uint64_t value_size) const
     {
         return refuse(s, state_read::too_large, json_state_problem::no_reserve,
-                      std::to_string(value_size) + " bytes beside the progress, and " +
+                      std::to_string(value_size) + " bytes without the progress, and " +
                           std::to_string(options_.budget.max_value_bytes()));
     }
 
@@ -346,7 +346,7 @@ private:
                 original = std::exchange(s.read.user, std::move(value));
                 return true;
             }
-            bad = "what it left is " + describe(error).substr(std::string_view("state: ").size());
+            bad = "its result is " + describe(error).substr(std::string_view("state: ").size());
         }
         mark_unreadable(s, json_state_problem::upgrade_failed,
                         "from " + describe(s.version) + ": " + *bad);

@@ -70,7 +70,7 @@ template <detail::storable_window W, detail::json_value Json = nlohmann::json>
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_error::code::wrong, "options",
-                                     "those that a window can be kept with", describe(*bad)});
+                                     "valid options", describe(*bad)});
     }
     W read(options);
     std::optional<json_error> error;

@@ -316,8 +316,8 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     const double down_limit = found->down.limit.at(found->instances).value_or(0);
     c.fail(path_to(down, found->down, !found->up_above, "/down"),
            std::string("a threshold ") + (found->up_above ? "below " : "above ") +
-               short_number(up_limit) + " (" + in_quotes(found->up.metric) +
-               " asks for more from there on, with " + std::to_string(found->instances) +
+               short_number(up_limit) + " (at which " + in_quotes(found->up.metric) +
+               " scales up, with " + std::to_string(found->instances) +
                (found->instances == 1 ? " instance)" : " instances)"),
            short_number(down_limit));
 }

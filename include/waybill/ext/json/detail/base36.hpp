@@ -117,7 +117,7 @@ void read_value(const json_place<Json>& at, list_in_base36<T, N>& into)
         if (!into.list.push(entry)) return at.fail("at most " + std::to_string(N) + " entries");
     }
     // Another notation of the same numbers was not written by this library: the state was modified.
-    if (in_base36(into.list) != *written) at.fail("numbers in base 36 as they are written here");
+    if (in_base36(into.list) != *written) at.fail("numbers in base 36 as waybill writes them");
 }
 
 /// The change of the instances from one entry of a list to the next.
@@ -136,12 +136,15 @@ void check_order(const json_place<Json>& at, const char* field,
     for (std::size_t n = 1; n < list.size(); ++n) {
         const recommendation& previous = list[n - 1];
         const recommendation& current = list[n];
-        const std::string entry_name = " as entry " + std::to_string(n);
-        if (current.at < previous.at) list_place.fail("no earlier time" + entry_name);
+        const std::string entry_name = "entry " + std::to_string(n);
+        if (current.at < previous.at) {
+            list_place.fail(entry_name + " not earlier than entry " + std::to_string(n - 1));
+        }
         const bool in_order = falls ? current.instances < previous.instances
                                     : current.instances > previous.instances;
         if (!in_order) {
-            list_place.fail((falls ? "fewer instances" : "more instances") + entry_name);
+            list_place.fail((falls ? "fewer than " : "more than ") +
+                            std::to_string(previous.instances) + " instances in " + entry_name);
         }
     }
 }

@@ -7,6 +7,7 @@
 #define WAYBILL_EXT_JSON_DETAIL_JSON_VALUE_HPP
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@
 #include <waybill/ext/json/detail/base64.hpp>
 
 namespace waybill::inline v0_2::detail {
+
+/// Maximum nesting depth of objects and arrays in a stored state.
+inline constexpr std::size_t max_state_depth = 256;
 
 /// A specialisation of `nlohmann::basic_json` with std::string texts, such as nlohmann::json or
 /// nlohmann::ordered_json.

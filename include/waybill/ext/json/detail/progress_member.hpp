@@ -389,7 +389,7 @@ private:
         const auto* s = v.template get_ptr<const std::string*>();
         const std::optional<dead_letter_reason> r = s ? dead_letter_reason_in(*s) : std::nullopt;
         if (!s) fail("failed/reason", v, "a reason");
-        else if (!r) fail("failed/reason", v, "a reason that is known here", state_read::newer);
+        else if (!r) fail("failed/reason", v, "a reason known to this program", state_read::newer);
         into = r.value_or(dead_letter_reason::failed);
     }
 

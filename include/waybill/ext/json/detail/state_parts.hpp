@@ -66,7 +66,8 @@ template <json_value Json>
     for (const auto& [key, value] : *members) {
         const bool* flag = value.template get_ptr<const bool*>();
         if (!flag || !*flag || !one_bit_apart(key, failed_mark)) continue;
-        return path_to({}, as_one_line(key)) + ": is true, and is IsFailedSession but for one bit";
+        return path_to({}, as_one_line(key)) +
+               ": is true, and differs from IsFailedSession in one bit";
     }
     return {};
 }
@@ -117,7 +118,7 @@ template <json_value Json>
     switch (t.problem) {
         case tree_problem::none: break;
         case tree_problem::syntax:
-            return std::pair(syntax, "something else at byte " + std::to_string(t.error_position));
+            return std::pair(syntax, "invalid at byte " + std::to_string(t.error_position));
         case tree_problem::too_many:  // not reached: the budget limits the number
         case tree_problem::too_deep:
             return std::pair(too_deep, "more than " + std::to_string(max_state_depth) + " levels");
@@ -188,13 +189,13 @@ private:
         }
         if (user.contains(progress_name)) {
             error = {.problem = state_unwritten::problem_type::reserved_name,
-                     .reason = "\"waybill\" of its own"};
+                     .reason = "\"waybill\""};
             return false;
         }
         const auto user_mark = envelope ? user.end() : user.find(failed_mark);
         if (user_mark != user.end() && !user_mark->is_boolean()) {
             error = {.problem = state_unwritten::problem_type::reserved_name,
-                     .reason = "\"IsFailedSession\" that is neither true nor false"};
+                     .reason = "\"IsFailedSession\" (neither true nor false)"};
             return false;
         }
         tree_check checker{.json = !cbor, .texts = cbor || !can_throw};

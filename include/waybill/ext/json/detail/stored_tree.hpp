@@ -32,9 +32,6 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Maximum nesting depth of objects and arrays in a stored state.
-inline constexpr std::size_t max_state_depth = 256;
-
 /// Position, counted from 1, of a CBOR string of indefinite length directly inside another one,
 /// which RFC 8949, 3.2.3 forbids. 0 if there is none before the first invalid head.
 [[nodiscard]] constexpr std::size_t nested_string_at(std::string_view cbor) noexcept

@@ -216,7 +216,7 @@ template <json_value Json>
         case tree_problem::syntax: break;
     }
     return {json_error::code::syntax, {}, "JSON in UTF-8",
-            "something else in " + line_and_column(text, tree.error_position)};
+            "a syntax error in " + line_and_column(text, tree.error_position)};
 }
 
 }  // namespace waybill::inline v0_2::detail

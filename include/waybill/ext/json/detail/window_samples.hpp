@@ -20,6 +20,7 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_options.hpp>
@@ -108,7 +109,7 @@ void read_value(const json_place<Json>& at, samples_into<W>& into)
         read_sample(place, W::weighted, s);
         if (!at.error && s.at < previous_time) {
             json_place{place.value[0], place.path + "/0", at.error}.fail(
-                "a time not before that of the sample in front");
+                "a time of at least " + to_text(previous_time) + ", the previous sample");
         }
         previous_time = s.at;
         if (!at.error) into.window.insert(s);
