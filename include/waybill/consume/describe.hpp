@@ -81,7 +81,7 @@ struct line_of<batch_policy> {
         if (p.check_commit != defaults.check_commit)
             result += concat(", checks commits: ", name(p.check_commit));
         if (p.decide_all_failed_from != defaults.decide_all_failed_from) {
-            result += ", ask from " + counted(p.decide_all_failed_from, "event", "events");
+            result += ", asks from " + counted(p.decide_all_failed_from, "event", "events");
         }
         if (!p.crash_records) result += ", deaths not counted";
         if (p.deaths != defaults.deaths) result += ", " + counted(p.deaths, "death", "deaths");
@@ -93,7 +93,7 @@ template <>
 struct line_of<prune_policy::spike_limit> {
     static std::string text(const auto& s)
     {
-        if (s.count == unlimited) return "no spike";
+        if (s.count == unlimited) return "no spike limit";
         return concat("spike ", counted(s.count, "row", "rows"), " within ", line(s.within));
     }
 };

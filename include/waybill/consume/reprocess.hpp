@@ -60,7 +60,7 @@ template <class Store, class Fetch, class Handler>
     if (!event) return detail::reprocess_not_done(event.error());
     if (!*event)
         return {reprocess_report::outcome_type::gone,
-                permanent("the log no longer contains the event")};
+                permanent("the log no longer contains event " + std::to_string(sequence))};
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(
         detail::event_handler<Handler, typename Store::transaction, E>,

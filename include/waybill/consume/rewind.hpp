@@ -28,6 +28,7 @@
 #include <utility>
 
 #include <waybill/consume/detail/checked_stores.hpp>
+#include <waybill/consume/detail/refused_checkpoint.hpp>
 #include <waybill/consume/detail/rewind_steps.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
@@ -76,7 +77,8 @@ template <class Store>
         return report(rewind_report::outcome_type::invalid, detail::cannot_rewind(mine, to));
     }
     if (!to && !checkpoint_reset<Store>) {
-        return report(rewind_report::outcome_type::unable, permanent("the store has no reset"));
+        return report(rewind_report::outcome_type::unable,
+                      permanent("the store has no reset(): rewind to a position"));
     }
     auto tx = store.begin();
     if (!tx) return report(rewind_report::outcome_type::not_done, tx.error());
@@ -84,7 +86,7 @@ template <class Store>
     if (!written) return report(rewind_report::outcome_type::not_done, written.error());
     if (*written != advance_outcome::applied) {
         return report(rewind_report::outcome_type::ownership_lost,
-                      ownership_lost("checkpoint " + std::string(name(*written))));
+                      detail::refused_checkpoint(*written, mine.from, mine.epoch));
     }
     const auto cleared = detail::clear_crash_record(store, *tx, mine.key);
     if (!cleared) return report(rewind_report::outcome_type::not_done, cleared.error());

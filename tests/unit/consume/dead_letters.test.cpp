@@ -243,7 +243,7 @@ TEST_CASE("rewind: moves the owner's checkpoint back, and refuses another owner'
           "cannot rewind to 1: the checkpoint is absent");
     mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
     CHECK(rewind(s, mine, position{3, ""}).reason.text ==
-          "cannot rewind to 3: the checkpoint is at 3");
+          "cannot rewind to 3: the checkpoint is at 3, and must be after the target");
     CHECK(rewind(s, mine, position{4, ""}).outcome == rewind_report::outcome_type::invalid);
 
     const auto r = rewind(s, mine, position{1, "one"});
@@ -260,7 +260,8 @@ TEST_CASE("rewind: moves the owner's checkpoint back, and refuses another owner'
           rewind_report::outcome_type::ownership_lost);
     waybill::assignment earlier{key, again.reached, 3};
     CHECK(rewind(s, earlier, position{0, ""}).reason ==
-          waybill::ownership_lost("checkpoint stale_epoch"));
+          waybill::ownership_lost(
+              "checkpoint stale_epoch: another owner has a higher epoch than 3"));
     CHECK((*s.load(key))->at.sequence == 3);
 }
 
@@ -296,7 +297,8 @@ TEST_CASE("rewind: to the beginning, if the first sequence is 0")
     mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
     without_reset plain{s};
     CHECK(rewind(plain, mine, std::nullopt).outcome == rewind_report::outcome_type::unable);
-    CHECK(rewind(plain, mine, std::nullopt).reason == waybill::permanent("the store has no reset"));
+    CHECK(rewind(plain, mine, std::nullopt).reason ==
+          waybill::permanent("the store has no reset(): rewind to a position"));
     CHECK(rewind(plain, mine, position{0, ""}).outcome == rewind_report::outcome_type::rewound);
     mine.from = position{0, ""};
     CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).outcome ==

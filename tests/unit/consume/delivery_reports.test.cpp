@@ -147,7 +147,9 @@ TEST_CASE("process_batch: a wrong commit result is found at the next advance, or
             CHECK(r.outcome == batch_outcome::committed);
             const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}}, through, noon, p);
             CHECK(next.outcome == batch_outcome::ownership_lost);
-            CHECK(next.reason == waybill::ownership_lost("checkpoint conflict"));
+            CHECK(next.reason ==
+                  waybill::ownership_lost("checkpoint conflict: another owner has moved it, "
+                                          "expected " + std::to_string(r.reached->sequence)));
         }
         CHECK(said_done.records().empty());
 

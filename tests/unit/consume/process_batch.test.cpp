@@ -110,9 +110,11 @@ TEST_CASE("process_batch: continues after the checkpoint, and skips repeated eve
     // An owner with an outdated start position is stopped by the stored checkpoint.
     const auto again = process_batch(s, {key, {}, 1}, events, h, noon);
     CHECK(again.outcome == batch_outcome::ownership_lost);
-    CHECK(again.reason == waybill::ownership_lost("checkpoint conflict"));
+    CHECK(again.reason == waybill::ownership_lost(
+                              "checkpoint conflict: another owner has moved it, expected none"));
     const auto old = process_batch(s, {key, second.reached, 0}, std::vector<event>{{90, "x"}}, h, noon);
-    CHECK(old.reason == waybill::ownership_lost("checkpoint stale_epoch"));
+    CHECK(old.reason == waybill::ownership_lost(
+                            "checkpoint stale_epoch: another owner has a higher epoch than 0"));
     CHECK(s.records().size() == 4);
 }
 

@@ -331,7 +331,7 @@ TEST_CASE("policies and options")
     CHECK(line(delivery_terms{}) == "10 deliveries, lock 1min of at most 5min");
     CHECK(line(delivery_terms{.max_deliveries = unlimited, .time_to_live = 1h}) ==
           "unlimited deliveries, lock 1min of at most 5min, time to live 1h");
-    CHECK(line(prune_policy{}) == "keeps forever, prunes to 0.9; no spike; refuse_new");
+    CHECK(line(prune_policy{}) == "keeps forever, prunes to 0.9; no spike limit; refuse_new");
     CHECK(line(prune_policy{.age = 168h, .count = 9, .bytes = 7, .spike = {5, 10min}}) ==
           "keeps 168h, 9 rows, 7 bytes, prunes to 0.9; spike 5 rows within 10min; refuse_new");
     CHECK(line(settle_policy{}) ==

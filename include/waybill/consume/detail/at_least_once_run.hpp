@@ -24,6 +24,7 @@
 #include <waybill/consume/detail/batch_run.hpp>
 #include <waybill/consume/detail/handler_exceptions.hpp>
 #include <waybill/consume/detail/kept_body.hpp>
+#include <waybill/consume/detail/refused_checkpoint.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
@@ -107,7 +108,8 @@ private:
                                            attempted_position_, assignment_.epoch);
         const fault_kind kind = record_fault(r, commit_fault_);
         if (r && *r != advance_outcome::applied) {
-            commit_fault_ = ownership_lost("checkpoint " + std::string(name(*r)));
+            commit_fault_ =
+                detail::refused_checkpoint(*r, committed_position_, assignment_.epoch);
         }
         machine_.on(machine::advanced{r ? *r : advance_outcome::conflict, kind});
     }

@@ -20,6 +20,7 @@
 #include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/detail/batch_order.hpp>
 #include <waybill/consume/detail/handler_exceptions.hpp>
+#include <waybill/consume/detail/refused_checkpoint.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
@@ -228,7 +229,8 @@ private:
             return;
         }
         if (r) {
-            report_.reason = ownership_lost("checkpoint " + std::string(name(*r)));
+            report_.reason =
+                detail::refused_checkpoint(*r, assignment_.from, assignment_.epoch);
         }
         machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, record_fault(r)});
     }

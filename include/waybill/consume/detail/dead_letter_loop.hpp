@@ -85,7 +85,7 @@ public:
             if (read(keys, [&] { return store_.dead_letter_keys(); }) == ending::end) return;
             run(keys);
         } else {
-            stop(permanent("the policy contains no keys, and the store has no dead_letter_keys()"));
+            stop(permanent("the store has no dead_letter_keys(): set run_policy::keys"));
         }
     }
 

@@ -21,7 +21,9 @@ namespace waybill::inline v0_2::detail {
     return permanent("cannot rewind to " +
                      (to ? std::to_string(to->sequence) : std::string("the beginning")) +
                      ": the checkpoint " +
-                     (mine.from ? "is at " + std::to_string(mine.from->sequence) : "is absent"));
+                     (mine.from ? "is at " + std::to_string(mine.from->sequence) +
+                                      ", and must be after the target"
+                                : "is absent"));
 }
 
 /// Writes the earlier checkpoint in the transaction. Requires: `mine.from` is set, and `to` is set
