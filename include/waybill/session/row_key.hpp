@@ -92,10 +92,12 @@ template <std::same_as<row_key> T>
         case row_key::read_outcome::other_width:
             return "row key of " + bytes + " digits instead of " + digits +
                    ": pad it with zeros, or rows are not in the order of their numbers";
-        case row_key::read_outcome::empty: return "row key is empty";
+        case row_key::read_outcome::empty:
+            return "row key is empty instead of " + digits + " digits";
         case row_key::read_outcome::not_number:
-            return "row key contains a character that is not a digit";
-        case row_key::read_outcome::too_large: return "row key exceeds 64 bits";
+            return "row key contains a character that is not a digit: it must have " + digits +
+                   " digits";
+        case row_key::read_outcome::too_large: return "row key is greater than 2^64 - 1";
     }
     return "?";
 }

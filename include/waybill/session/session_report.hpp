@@ -106,7 +106,7 @@ struct [[nodiscard]] session_report {
                             .negative = p.renew_every < duration{}};
     }
     if (p.last_property.empty())
-        return config_error{"last_property", 0, "bytes; the name must have at least", 1};
+        return config_error{"last_property", 0, "bytes must be at least", 1};
     return std::nullopt;
 }
 

@@ -27,11 +27,16 @@ namespace waybill::inline v0_2 {
             return p.done == 0 ? line + ", or its session has ended" : line;
         case dead_letter_reason::contradiction:
             if (m.step == 0 && m.total == 0 && !m.by_arrival)
-                return "its step properties cannot be read";
+                return "its step properties cannot be read: send it with write_step_properties";
             if (m.by_arrival || p.arrived != 0)
                 return line.append(": ").append(detail::contradiction(m, p));
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
-            return line.append(detail::contradiction(m, p));
+            line += detail::contradiction(m, p);
+            if (p.done == 0 && p.total == 0 && p.first == 0) return line;
+            line += " (session: " + std::to_string(p.done) + " done";
+            if (p.total != 0) line += " of " + std::to_string(p.total);
+            if (p.first != 0) line += " from " + std::to_string(p.first);
+            return line + ")";
         case dead_letter_reason::exhausted:
             return line + " was tried " + std::to_string(p.tries) + " times in other deliveries";
         case dead_letter_reason::ended_process:
@@ -49,9 +54,11 @@ namespace waybill::inline v0_2 {
 [[nodiscard]] constexpr std::string_view describe(state_read s) noexcept
 {
     switch (s) {
-        case state_read::newer: return "a later version of waybill wrote the state of its session";
+        case state_read::newer:
+            return "a later version of waybill wrote the state of its session: update the program";
         case state_read::corrupt: return "the state of its session is corrupt";
-        case state_read::too_large: return "the state of its session is larger than the budget";
+        case state_read::too_large:
+            return "the state of its session is larger than the budget: increase the budget";
         case state_read::absent:
         case state_read::ok: break;
     }

@@ -122,7 +122,8 @@ struct step_properties::read_result {
                 return property_name + " is missing: send the message with write_step_properties";
             case read_outcome::not_number:
                 return property_name + " is not an unsigned number: '" + value + "'";
-            case read_outcome::too_large: return property_name + " is too large: '" + value + "'";
+            case read_outcome::too_large:
+                return property_name + " is too large: '" + value + "', the maximum is 2^64 - 1";
             case read_outcome::not_bool:
                 return property_name + " is neither true nor false: '" + value + "'";
             case read_outcome::other_session:

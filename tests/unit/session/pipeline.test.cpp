@@ -340,18 +340,24 @@ TEST_CASE("pipeline: contradictory step numbers stop the session")
     CHECK(first_asked({}, {9, 6, 6, 5, false, 1}) ==
           "step 6 of 5 from 6: it is after the last step | " + parked + "6 tries 0, complete");
     CHECK(first_asked({}, {9, 1, 1, 5, true, 1}) ==
-          "step 1 of 5 from 1: it is marked as the last step, but is not | " + parked + "1 tries 0, complete");
+          "step 1 of 5 from 1: it is marked as the last step, but the total is greater | " +
+              parked + "1 tries 0, complete");
     // Two jobs with the same id: the second one does not count as a repetition of the first.
     CHECK(first_asked(done_up_to(2), {9, 1, 1, 3, false, 1}) ==
-          "step 1 of 3 from 1: the session has another total | " + parked + "1 tries 0, complete");
+          "step 1 of 3 from 1: the session has another total (session: 2 done of 5) | " + parked +
+              "1 tries 0, complete");
     CHECK(first_asked(done_up_to(2), {9, 3, 1, 3, true, 1}) ==
-          "step 3 of 3 from 1: the session has another total | " + parked + "3 tries 0, complete");
+          "step 3 of 3 from 1: the session has another total (session: 2 done of 5) | " + parked +
+              "3 tries 0, complete");
     CHECK(first_asked(done_up_to(5), {9, 6, 1, 0, false, 1}) ==
-          "step 6 of 0 from 1: the session has ended before it | " + parked + "6 tries 0, complete");
+          "step 6 of 0 from 1: the session has ended before it (session: 5 done of 5) | " + parked +
+              "6 tries 0, complete");
     CHECK(first_asked(done_up_to(2), {9, 3, 1, 0, true, 1}) ==
-          "step 3 of 0 from 1: the session has another last step | " + parked + "3 tries 0, complete");
+          "step 3 of 0 from 1: the session has another last step (session: 2 done of 5) | " +
+              parked + "3 tries 0, complete");
     CHECK(first_asked(done_up_to(2), {9, 3, 3, 5, false, 1}) ==
-          "step 3 of 5 from 3: the session began before its first step | " + parked + "3 tries 0, complete");
+          "step 3 of 5 from 3: the session began before its first step (session: 2 done of 5) | " +
+              parked + "3 tries 0, complete");
 }
 
 TEST_CASE("pipeline: an unreadable state is kept, and no step runs")
@@ -640,7 +646,8 @@ TEST_CASE("pipeline: another first step than that of the session is a contradict
                                     step_facts{54, 5, 1, 6, false, 1}}) {
         pipe = held(quick(), state_read::ok, begun);
         REQUIRE(receives(pipe, other));
-        CHECK(pipe.reason().ends_with("the session has another first step"));
+        CHECK(pipe.reason().ends_with(
+            "the session has another first step (session: 4 done of 6 from 4)"));
         CHECK(pipe.progress().failed->reason == dead_letter_reason::contradiction);
     }
     // A state without a first step has no rule for it.

@@ -169,7 +169,9 @@ TEST_CASE("run_session: last_property may name the sender's mark of the last mes
 
     f.queue.send({.session = "b", .properties = {{"IsLastMessage", "yes"}}});
     CHECK(f.run().dead_lettered == 1);
-    CHECK(f.dead_letters.text() == "b, step 0 (3): contradiction: its step properties cannot be read\n");
+    CHECK(f.dead_letters.text() ==
+          "b, step 0 (3): contradiction: its step properties cannot be read: "
+          "send it with write_step_properties\n");
 }
 
 TEST_CASE("run_session: a session whose messages come later keeps its state")

@@ -31,7 +31,7 @@ namespace waybill::inline v0_2::detail {
     if (m.step < m.first) return "it is before the first step";
     if (m.total != 0 && m.step > m.total) return "it is after the last step";
     if (m.last && m.total != 0 && m.step != m.total)
-        return "it is marked as the last step, but is not";
+        return "it is marked as the last step, but the total is greater";
     if (p.total != 0 && m.total != 0 && m.total != p.total) return "the session has another total";
     if (p.total != 0 && m.step > p.total) return "the session has ended before it";
     if (p.total != 0 && m.last && m.step != p.total) return "the session has another last step";
