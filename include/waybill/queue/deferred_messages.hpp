@@ -440,6 +440,7 @@ template <std::same_as<deferred_messages::load_error> T>
         return text + ": " + describe(e.options);
     text += " at byte ";
     text += std::to_string(e.offset);
+    if (e.kind == deferred_messages::load_error::code::newer) text += ": update the program";
     return text;
 }
 

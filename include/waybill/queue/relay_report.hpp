@@ -12,6 +12,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/described.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -75,19 +76,18 @@ struct relay_report {
 [[nodiscard]] constexpr std::optional<config_error> validate(const relay_report::policy& p) noexcept
 {
     if (p.max_rows == 0) return config_error{"max_rows", 0, "must be at least", 1};
-    const auto ns = [](duration d) {
-        return d < duration{} ? 0 : static_cast<std::uint64_t>(d.count());
-    };
-    constexpr std::uint64_t shortest_poll = 1'000'000;
-    if (ns(p.poll_interval) < shortest_poll) {
-        return config_error{"poll_interval", ns(p.poll_interval), "nanoseconds must be at least",
-                            shortest_poll};
+    constexpr duration shortest_poll = duration::milliseconds(1);
+    const std::uint64_t poll = detail::magnitude(p.poll_interval);
+    if (p.poll_interval < shortest_poll) {
+        return config_error{"poll_interval", poll, "nanoseconds must be at least",
+                            detail::magnitude(shortest_poll), p.poll_interval < duration{}};
     }
     // One failed renewal must not end the claim.
-    if (ns(p.lease) / 2 < ns(p.poll_interval)) {
-        return config_error{"lease", ns(p.lease),
-                            "nanoseconds must be at least twice poll_interval, which is",
-                            ns(p.poll_interval)};
+    const std::uint64_t lease = detail::magnitude(p.lease);
+    if (p.lease < duration{} || lease / 2 < poll) {
+        return config_error{"lease", lease,
+                            "nanoseconds must be at least twice poll_interval, which is", poll,
+                            p.lease < duration{}};
     }
     return {};
 }

@@ -124,8 +124,14 @@ template <std::same_as<scheduled_id::error> T>
 {
     std::string line = "scheduled id: ";
     line += name(e.kind);
-    if (e.kind != scheduled_id::error::code::too_large) return line;
-    return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.max_bytes);
+    switch (e.kind) {
+        case scheduled_id::error::code::too_large:
+            return line + ": " + std::to_string(e.bytes) + " bytes, at most " +
+                   std::to_string(e.max_bytes) + ": shorten the id of the message";
+        case scheduled_id::error::code::no_id: return line + ": the message must have an id";
+        case scheduled_id::error::code::bad_mark: return line + ": the mark must not be a digit";
+    }
+    return line;
 }
 
 }  // namespace waybill::inline v0_2

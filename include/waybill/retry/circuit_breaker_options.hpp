@@ -110,8 +110,8 @@ struct circuit_breaker_types {
     if (o.minimum_throughput == circuit_breaker_types::config::never &&
         o.consecutive_failures == circuit_breaker_types::config::never) {
         return config_error{"circuit_breaker.consecutive_failures", o.consecutive_failures,
-                            "or minimum_throughput must be less than never, or the breaker never "
-                            "opens",
+                            "must be less than never if minimum_throughput is never, or the "
+                            "breaker never opens",
                             circuit_breaker_types::config::never};
     }
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;

@@ -53,6 +53,7 @@ template <std::same_as<snapshot_error> T>
     if (e.kind == snapshot_error::code::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
+    if (e.kind == snapshot_error::code::newer) line += ": update the program";
     return line;
 }
 

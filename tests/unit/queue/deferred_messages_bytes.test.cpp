@@ -101,7 +101,8 @@ TEST_CASE("a load error contains its kind and the byte offset")
     CHECK(wrong("{}") == "deferred messages: other_format at byte 0");
     CHECK(wrong(good) == "nothing");
     CHECK(wrong(good.substr(0, good.size() - 1) + "x") == "deferred messages: corrupt at byte 5");
-    CHECK(wrong(summed("wbd\2 anything"s)) == "deferred messages: newer at byte 3");
+    CHECK(wrong(summed("wbd\2 anything"s)) ==
+          "deferred messages: newer at byte 3: update the program");
     CHECK(wrong(summed("wbd\0 "s)) == "deferred messages: other_format at byte 3");
 }
 

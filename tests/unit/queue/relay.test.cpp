@@ -165,7 +165,7 @@ TEST_CASE("relay: a row in a partial refusal is marked dead, other rows of its b
     CHECK(r.sent == 2);
     CHECK(r.dead == 1);
     REQUIRE(box.rows().size() == 1);
-    CHECK(box.rows().at(2).reason == "refused by the broker");
+    CHECK(box.rows().at(2).reason == "refused by the broker without a text");
 }
 
 TEST_CASE("relay: waits while the broker throttles, and renews its claim")
@@ -411,7 +411,11 @@ TEST_CASE("relay: the policy is validated")
     CHECK(validate(relay_report::policy{.max_rows = 0})->field == "max_rows");
     CHECK(validate(relay_report::policy{.poll_interval = 0s})->field == "poll_interval");
     CHECK(validate(relay_report::policy{.lease = 1s})->field == "lease");
-    CHECK(validate(relay_report::policy{.lease = -1s})->field == "lease");
+    CHECK(describe(*validate(relay_report::policy{.lease = -1s})) ==
+          "lease is -1000000000: nanoseconds must be at least twice poll_interval, which is "
+          "(1000000000)");
+    CHECK(describe(*validate(relay_report::policy{.poll_interval = -1s})) ==
+          "poll_interval is -1000000000: nanoseconds must be at least (1000000)");
     CHECK_FALSE(validate(relay_report::policy{.lease = 2s}));
 
     memory_outbox box;

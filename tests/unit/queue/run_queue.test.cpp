@@ -773,7 +773,8 @@ TEST_CASE("if the id of its copy is too long, a message is left to its lock")
     CHECK(r.end == end_reason::empty);
     CHECK(r.deferred == 0);
     CHECK(r.left_to_lock >= 9);
-    CHECK(r.listed.at(0).text == "scheduled id: too_large: 130 bytes, at most 128");
+    CHECK(r.listed.at(0).text ==
+          "scheduled id: too_large: 130 bytes, at most 128: shorten the id of the message");
 }
 
 TEST_CASE("an invalid policy ends the driver without a request, and the report contains the field")

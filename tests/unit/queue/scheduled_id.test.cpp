@@ -81,7 +81,8 @@ TEST_CASE("ids above the byte limit are refused, not cut")
     const auto over = scheduled_id::make(longest, 10);
     REQUIRE_FALSE(over.has_value());
     CHECK(over.error() == scheduled_id::error{scheduled_id::error::code::too_large, 129, 128});
-    CHECK(describe(over.error()) == "scheduled id: too_large: 129 bytes, at most 128");
+    CHECK(describe(over.error()) ==
+          "scheduled id: too_large: 129 bytes, at most 128: shorten the id of the message");
     CHECK_FALSE(scheduled_id::make(std::string(129, 'x'), 0).has_value());
     CHECK(scheduled_id::make(std::string(1'000, 'x'), 1, UINT64_MAX).has_value());
     CHECK_FALSE(scheduled_id::make("a", 1, 0).has_value());
@@ -91,7 +92,8 @@ TEST_CASE("an empty id and a digit as mark are refused")
 {
     CHECK(scheduled_id::make("", 1).error().kind == scheduled_id::error::code::no_id);
     CHECK(scheduled_id::make("", 0).error().kind == scheduled_id::error::code::no_id);
-    CHECK(describe(scheduled_id::make("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
+    CHECK(describe(scheduled_id::make("a", 1, 128, '7').error()) ==
+          "scheduled id: bad_mark: the mark must not be a digit");
 }
 
 TEST_CASE("each pair of id and attempt has a unique text, which parses back")

@@ -385,7 +385,8 @@ TEST_CASE("queue guide: the id of a scheduled copy")
     CHECK(queue.copies.size() == 1);
     CHECK(queue.copies.contains("order-7:3"));
     retry_later(std::string(200, 'x'), 3);
-    CHECK(reason == "scheduled id: too_large: 202 bytes, at most 128");
+    CHECK(reason ==
+          "scheduled id: too_large: 202 bytes, at most 128: shorten the id of the message");
 }
 
 //! [queue_original]

@@ -64,7 +64,9 @@ struct partition_steps {
     [[nodiscard]] static lease_manager_types::lease_answer failed(const Call& call)
     {
         using types = lease_manager_types;
-        const auto error = [] { return unexpected(infrastructure("not completed")); };
+        const auto error = [] {
+            return unexpected(infrastructure("the lease call was not completed"));
+        };
         return match(
             call,
             [&](const types::renew& a) -> types::lease_answer {

@@ -15,6 +15,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
 #include <waybill/queue/detail/held_lock.hpp>
 #include <waybill/queue/detail/queue_abilities.hpp>
 #include <waybill/queue/detail/queue_handler.hpp>
@@ -255,8 +256,12 @@ private:
         }
         if (clock_.stop_requested()) return {cancelled("a stop was requested"), {}};
         if (!lock.keep()) return {ownership_lost("the lock was lost before the handler"), {}};
-        if (lock.left() <= policy_.to_settle)
-            return {ownership_lost("the lock was too short before the handler"), {}};
+        if (const duration left = lock.left(); left <= policy_.to_settle) {
+            return {ownership_lost("the lock had " + to_text(left) +
+                                   " left before the handler: must be more than to_settle, " +
+                                   to_text(policy_.to_settle)),
+                    {}};
+        }
         queue_policy::message_lock argument(lock);
         if (policy_.breaker == nullptr) return call(m, argument);
         const double random = clock_.random();

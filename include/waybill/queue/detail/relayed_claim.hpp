@@ -307,7 +307,7 @@ private:
 
     [[nodiscard]] std::string refused() const
     {
-        return failure_.empty() ? "refused by the broker" : failure_;
+        return failure_.empty() ? "refused by the broker without a text" : failure_;
     }
     [[nodiscard]] static std::string too_large(const typename Sender::report& r)
     {
