@@ -211,7 +211,7 @@ template <>
 struct line_of<lease_manager_types::claimed> {
     static std::string text(const auto& a)
     {
-        return concat("claimed: ", counted(a.answers.size(), "answer", "answers"));
+        return concat("claimed: ", counted(a.answers.size(), "result", "results"));
     }
 };
 

@@ -60,8 +60,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
                        .pauses = {.base = duration::seconds(1), .cap = duration::seconds(20)}}},
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
-            "Draws in whole milliseconds, and holds what it has drawn against the cap. Standard "
-            "mode makes three tries in all of AWS's SDKs "
+            "Pauses are whole milliseconds, and the cap applies after the jitter. Standard mode "
+            "makes three attempts in all SDKs of AWS "
             "(https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html)."};
 }
 
@@ -76,8 +76,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
                                   .highest_hint = duration::seconds(25)}}},
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
-            "A server's x-amz-retry-after adds 5 s at most to what was drawn, so that 25 s is the "
-            "most that can come of it."};
+            "A server's x-amz-retry-after adds at most 5 s to the random pause: at most 25 s in "
+            "total."};
 }
 
 /// AWS SDK for C++, standard mode with AWS_NEW_RETRIES_2026 set: after throttling.
@@ -96,9 +96,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.tokens = 500 / 5, .successes = 5},
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
-            "Counted in fifths there: 500, of which a retry takes 5 and one after a timeout 10; a "
-            "first attempt that succeeds gives 1 back, and a successful retry gives back all that "
-            "it took."};
+            "The SDK has 500 tokens: a retry takes 5, a retry after a timeout 10. A successful "
+            "first attempt returns 1, and a successful retry returns all that it took."};
 }
 
 /// AWS SDK for C++, standard mode with AWS_NEW_RETRIES_2026 set: the retry quota of a client.
@@ -108,8 +107,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.tokens = 500 / 14, .successes = 14},
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: aws/core/internal/RetryStrategyImpl.h",
-            "500 there, of which a retry takes 14, but one after throttling 5; a success gives 1 "
-            "back, and one of a retry all that the retry has taken."};
+            "The SDK has 500 tokens: a retry takes 14, a retry after throttling 5. A successful "
+            "first attempt returns 1, and a successful retry returns all that it took."};
 }
 
 /// Azure SDK for .NET, Service Bus and Event Hubs: operations over AMQP.
@@ -123,8 +122,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "2026-11",
             "https://github.com/Azure/azure-sdk-for-net: ServiceBusRetryOptions.cs, "
             "EventHubsRetryOptions.cs, BasicRetryPolicy.cs",
-            "Its Delay of 0.8 s is doubled before the first retry already. Up to 64 ms are drawn "
-            "and added, which hardly spreads callers: better set a jitter."};
+            "Its Delay of 0.8 s is doubled before the first retry. A random time of at most 64 ms "
+            "is added, which hardly separates callers: set a jitter."};
 }
 
 /// Azure SDK for .NET: requests over HTTP, by Azure.Core.
@@ -139,8 +138,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "2026-11",
             "https://github.com/Azure/azure-sdk-for-net: sdk/core/Azure.Core, RetryOptions.cs, "
             "ExponentialDelayStrategy.cs",
-            "Retry-After is obeyed however long it is. The SDK for C++ has the same options, and "
-            "draws up to 1.3 of a pause."};
+            "Retry-After has no limit. The SDK for C++ has the same options, and random pauses of "
+            "at most 1.3 times the value."};
 }
 
 /// Kafka's Java producer.
@@ -154,8 +153,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
              .time_limit = duration::seconds(120)},
             "2026-11",
             "https://github.com/apache/kafka: CommonClientConfigs.java, ProducerConfig.java",
-            "retry.backoff.max.ms is 1 s, and what is drawn may be a fifth more. The limit is "
-            "delivery.timeout.ms, which counts from when send() returned."};
+            "retry.backoff.max.ms is 1 s, and the jitter adds at most a fifth. The limit is "
+            "delivery.timeout.ms, measured from the return of send()."};
 }
 
 /// google-cloud-cpp: most clients.
@@ -170,8 +169,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "2026-11",
             "https://github.com/googleapis/google-cloud-cpp: ExponentialBackoffPolicy in "
             "internal/backoff_policy.cc; job_options_test.cc of BigQuery",
-            "ExponentialBackoffPolicy(1 s, 5 min, 2) draws from 1 s to 2 s, then from 2 s to 4 s. "
-            "The limit is measured on the wall clock there."};
+            "ExponentialBackoffPolicy(1 s, 5 min, 2) has random pauses of 1 s to 2 s, then of 2 s "
+            "to 4 s. It measures the limit on the wall clock."};
 }
 
 /// google-cloud-cpp: publishing to Pub/Sub.
@@ -186,8 +185,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
              .time_limit = duration::seconds(60)},
             "2026-11",
             "https://github.com/googleapis/google-cloud-cpp: pubsub/internal/defaults.cc",
-            "ExponentialBackoffPolicy(100 ms, 60 s, 1.3) draws from 100 ms to 130 ms, then to "
-            "169 ms; equal jitter draws from half of these."};
+            "ExponentialBackoffPolicy(100 ms, 60 s, 1.3) has random pauses of 100 ms to 130 ms, "
+            "then to 169 ms. With equal jitter they begin at half of the upper bound."};
 }
 
 /// The example in gRPC's retry design. By default gRPC does not retry.
@@ -200,8 +199,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
                                   .spread = backoff::jitter::around}}},
             "2024-08",
             "https://github.com/grpc/proposal: A6-client-retries.md, and its pull request 452",
-            "maxBackoff is 1 s, and what is drawn may be a fifth more. No more than 5 tries are "
-            "made."};
+            "maxBackoff is 1 s, and the jitter adds at most a fifth. gRPC makes at most 5 "
+            "attempts."};
 }
 
 /// The example in gRPC's retry throttling: maxTokens 10, tokenRatio 0.1.
@@ -211,9 +210,9 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.tokens = 4, .successes = 10},
             "2024-08",
             "https://github.com/grpc/proposal: A6-client-retries.md",
-            "There each failure takes one of 10, retried or not, and there are retries while more "
-            "than 5 are left: four in a row. After more failures than that it takes more successes "
-            "to come back than here."};
+            "gRPC has 10 tokens. Each failure takes one, retried or not, and a retry needs more "
+            "than 5: four in a row. After more failures gRPC needs more successes to retry again "
+            "than this budget."};
 }
 
 /// Finagle's retry budget: one fifth of the requests, and 10 retries per second.
@@ -223,8 +222,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.tokens = 100, .successes = 5, .refill = duration::milliseconds(100)},
             "2026-11",
             "https://github.com/twitter/finagle: service/RetryBudget.scala",
-            "100 are its reserve of 10 a second for 10 s. There every request counts, not only "
-            "those that succeed, and what it gives is lost after 10 s."};
+            "100 tokens are its reserve of 10 per second for 10 s. In Finagle every request "
+            "counts, not only a success, and its tokens expire after 10 s."};
 }
 
 /// Polly 8 for .NET, RetryStrategyOptions.

@@ -87,7 +87,7 @@ void autoscale_state_rules(S& s, trial& t)
     fewer.state.inactive_since.reset();
     fewer.metrics.pop_back();
     t.holds(fault(s.save(fewer)).ok() && holds_state(s, fewer),
-            "save: what is no longer set is not set after load");
+            "save: a field that is no longer set is not set after load");
     t.holds(fault(s.save({})).ok() && holds_state(s, {}), "save: a default state is stored, too");
 }
 

@@ -44,7 +44,7 @@ template <class Make, class Break>
         auto tx = t.open(s);
         ready = tx && s.store_crash_record(*tx, key, row) && t.committed(*tx) && ready;
     }
-    t.holds(ready, "a store that can be reached takes what is written");
+    t.holds(ready, "a store that can be reached accepts writes");
     breaks(s);
     if constexpr (checkpoint_store<store>) detail::checkpoint_outage_rules(s, t, key, five);
     if constexpr (dead_letter_store<store>) detail::letter_outage_rules(s, t, letter);

@@ -90,9 +90,8 @@ template <session_store S>
             "clear: while the store cannot be reached, the result is an error, not a conflict");
     t.holds(detail::is_temporary(loaded) && detail::is_temporary(made) &&
                 detail::is_temporary(saved) && detail::is_temporary(cleared),
-            "load, save, clear: a store that cannot be reached is infrastructure or transient: "
-            "none says that it is done, permanent that the step is to blame, and ownership_lost "
-            "that somebody else has the session");
+            "load, save, clear: a store that cannot be reached is infrastructure or transient; "
+            "none means success, permanent a refused step, ownership_lost a lost session");
     return std::move(t.report);
 }
 

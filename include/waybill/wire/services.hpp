@@ -70,8 +70,8 @@ struct service {
             proof::reported,
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
             "Whole AMQP message, properties counted. More than 4,500 messages were refused in 2020 "
-            "(https://github.com/Azure/azure-service-bus/issues/397); since 2026-04 its makers say "
-            "that there is no limit of count, so this is the safe one. 100 a transaction."};
+            "(https://github.com/Azure/azure-service-bus/issues/397); since 2026-04 the vendor "
+            "documents no limit of the count. 4,500 is safe. At most 100 in a transaction."};
 }
 
 /// Azure Service Bus, Premium: a batch. For one large message see `service_bus_premium_single`.
@@ -82,9 +82,10 @@ struct service {
             "2026-04",
             proof::documented,
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
-            "Whole AMQP message. Where large messages are allowed, max-message-size of the link is "
-            "theirs; the batch's is the link's property com.microsoft:max-message-batch-size. The "
-            "count is no promise: about 15,885 and about 15,000 were seen "
+            "Whole AMQP message. If large messages are allowed, max-message-size of the link is "
+            "the limit of one message; that of a batch is the link's property "
+            "com.microsoft:max-message-batch-size. The count is not guaranteed: about 15,885 and "
+            "about 15,000 were observed "
             "(https://github.com/Azure/azure-sdk-for-python/issues/14903), see Standard."};
 }
 
@@ -97,8 +98,8 @@ struct service {
             proof::documented,
             "https://github.com/MicrosoftDocs/azure-docs/blob/"
             "03df76b37acd5663e6d89fdfaa0d0e7ee84b435b/includes/service-bus-quotas-table.md",
-            "100 MB, read as 1,000 x 1,000. Holds only where the queue's own setting, 1,024 KB at "
-            "first, was raised."};
+            "100 MB, read as 1,000 x 1,000. Only if the limit of the queue, 1,024 KB by default, "
+            "was raised."};
 }
 
 /// Azure Event Hubs, Basic: an event, or a batch of events.
@@ -111,7 +112,7 @@ struct service {
             "https://github.com/MicrosoftDocs/azure-docs/blob/"
             "014bcff1b6be45da9d913bb24e2aa4d1d823fee5/articles/event-hubs/includes/"
             "event-hubs-tier-limits.md",
-            "256 KB, which refusals call 262144. Whole AMQP message. No limit of count was met."};
+            "256 KB, 262144 in refusals. Whole AMQP message. No limit of the count was found."};
 }
 
 /// Azure Event Hubs, Standard and Premium.
@@ -122,7 +123,7 @@ struct service {
             "2022-01",
             proof::documented,
             event_hubs_basic().source,
-            "1 MB, read as the 256 KB of Basic is: x 1,024. Better ask the link for its own."};
+            "1 MB, read as 1,024 x 1,024, like the 256 KB of Basic. Prefer the limit of the link."};
 }
 
 /// Azure Event Hubs, Dedicated.
@@ -133,7 +134,7 @@ struct service {
             "2022-01",
             proof::documented,
             event_hubs_basic().source,
-            "1 MB as in Standard. Clusters that serve more, up to 20 MB, say so on the link."};
+            "1 MB as in Standard. The link reports a higher limit, up to 20 MB."};
 }
 
 /// Azure Queue storage: one message per request.
@@ -157,10 +158,10 @@ struct service {
             "https://github.com/artilleryio/artillery/issues/3683",
             "Bodies and attributes: names, types, values. The refusal is of one message; that the "
             "whole batch has the same limit is documented. A smaller MaximumMessageSize of the "
-            "queue is the limit of a message; whether also of a batch is open: a batch of one byte "
-            "more was taken (test_sqs.py of https://github.com/localstack/localstack, recorded at "
-            "AWS). To stay below it is safe. Until 2025-08 the limit was 262,144, as in "
-            "sqs_send_message_batch_256k."};
+            "queue is the limit of a message. It is unknown if it also limits a batch: a batch of "
+            "one byte more was accepted (test_sqs.py of https://github.com/localstack/localstack, "
+            "recorded at AWS). A batch below it is safe. Until 2025-08 the limit was 262,144, as "
+            "in sqs_send_message_batch_256k."};
 }
 
 /// Amazon SQS SendMessageBatch until 2025-08. Safe for a queue that still has this
@@ -196,7 +197,7 @@ struct service {
             proof::documented,
             "https://docs.aws.amazon.com/sdkfornet/v3/apidocs/items/Kinesis/"
             "TPutRecordsRequest.html",
-            "Data before base64, and the partition key. See the next one."};
+            "Data before base64, and the partition key. See kinesis_put_records_large."};
 }
 
 /// Amazon Kinesis PutRecords, for a stream with the largest possible maximum record size.
@@ -231,7 +232,8 @@ struct service {
             "https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/"
             "CalculatePutEventsEntrySize.html",
             "The sum of the entries must be less than 256 KB, each without the names and marks of "
-            "its JSON; some editions of the page count those, so leave room. See the next one."};
+            "its JSON. Some versions of the page count those: leave a reserve. See "
+            "eventbridge_put_events_1mb."};
 }
 
 /// Amazon EventBridge PutEvents since January 2026.
@@ -243,7 +245,7 @@ struct service {
             proof::documented,
             "https://aws.amazon.com/blogs/compute/"
             "more-room-to-build-serverless-services-now-support-payloads-up-to-1-mb",
-            "1 MB, read as less than 1,000 x 1,000; pages of the API still say 256 KB."};
+            "1 MB, read as less than 1,000 x 1,000; pages of the API still contain 256 KB."};
 }
 
 /// Amazon CloudWatch Logs PutLogEvents.
@@ -290,8 +292,8 @@ struct service {
             "2017-10",
             proof::reported,
             "https://github.com/apache/kafka/pull/4154",
-            "The record batch as sent, compressed, its 61 bytes of header counted. A topic may say "
-            "otherwise (max.message.bytes), and the Java producer has 1,048,576 of its own."};
+            "The record batch as sent, compressed, its 61 bytes of header counted. A topic may "
+            "have another limit (max.message.bytes). The Java producer's limit is 1,048,576."};
 }
 
 /// NATS with default settings: one message.
@@ -337,7 +339,7 @@ struct service {
             proof::documented,
             "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html",
             "The whole packet: a remaining length of 268,435,455 and the 5 bytes before it. "
-            "CONNACK's Maximum Packet Size, counted alike, is mostly far less."};
+            "Maximum Packet Size in CONNACK, counted in the same way, is usually much smaller."};
 }
 
 /// Redis with default settings: one argument of a command, such as a field value of a stream entry.

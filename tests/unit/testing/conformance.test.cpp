@@ -316,7 +316,7 @@ TEST_CASE("conformance: each flaw is detected by its part of the suite, with the
         {part::checkpoints, flaw::from_of_32_bits, "advance: `from` is compared in all 64 bits"},
         {part::checkpoints, flaw::from_is_a_double, "advance: `from` is compared in all 64 bits"},
         {part::checkpoints, flaw::from_zero_is_absent,
-         "advance: from 0 where nothing is stored is refused"},
+         "advance: from 0 is refused if no checkpoint is stored"},
         {part::checkpoints, flaw::conflict_is_an_error,
          "advance: a `from` that is not the stored checkpoint is a conflict, not an error"},
         {part::checkpoints, flaw::stale_is_a_conflict,

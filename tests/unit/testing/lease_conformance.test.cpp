@@ -271,7 +271,7 @@ TEST_CASE("lease_conformance: the report contains the untested rules")
               " (needs rows that are deleted by hand)",
               "renew: returns all leases after a row was deleted by hand"
               " (needs rows that are deleted by hand)",
-              "list: a second connection sees what was claimed and announced (needs a second connection)",
+              "list: a second connection sees the claims and heartbeats (needs a second connection)",
               "claim: a lease that a second connection has claimed since is contended (needs a second connection)",
               "claim: of two concurrent claims of a new lease at most one wins (needs two threads)",
               "claim: of two concurrent claims of a lease at most one wins (needs two threads)",
@@ -327,7 +327,7 @@ TEST_CASE("lease_conformance: each flaw is detected by the rule that it breaks")
         {flaw::owner_trimmed, "heartbeat: owners are distinguished by all bytes of their names"},
         {flaw::key_trimmed, "leases of different keys are independent"},
         {flaw::partition_ignores_case, "leases of different keys are independent"},
-        {flaw::list_caches, "list: a second connection sees what was claimed and announced"},
+        {flaw::list_caches, "list: a second connection sees the claims and heartbeats"},
     };
     for (const auto& one : all) {
         const std::vector<std::string> broken = report_on(one.first).broken;

@@ -103,7 +103,7 @@ void advance_rules(trial& t, S& s)
     t.holds(!t.advance(s, empty_key, five, nine, 1),
             "advance: a `from` is refused if no checkpoint is stored");
     t.holds(!t.advance(s, empty_key, position{0, ""}, nine, 1),
-            "advance: from 0 where nothing is stored is refused");
+            "advance: from 0 is refused if no checkpoint is stored");
     t.holds(t.checkpoint_is(s, empty_key, {}), "advance: a refused one stores nothing");
     t.holds(t.advance(s, key, none, five, 1),
             "advance: an absent `from` is applied if no checkpoint is stored");

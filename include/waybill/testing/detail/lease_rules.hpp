@@ -285,7 +285,7 @@ struct lease_rule {
     static constexpr std::string_view complete =
         "renew: returns all leases after a row was deleted by hand";
     static constexpr std::string_view listed =
-        "list: a second connection sees what was claimed and announced";
+        "list: a second connection sees the claims and heartbeats";
     static constexpr std::string_view other =
         "claim: a lease that a second connection has claimed since is contended";
     static constexpr std::string_view one_new =

@@ -96,7 +96,7 @@ struct rows_of<crash_record> {
     static constexpr std::string_view plural = "crash records";
     static constexpr std::string_view first = "a first crash record";
     static constexpr std::string_view replaced = "a crash record that was replaced";
-    static constexpr std::string_view removed = "a crash record that was forgotten";
+    static constexpr std::string_view removed = "a crash record that was cleared";
     template <class S>
     static constexpr bool removed_by = crash_record_store<S>;
 

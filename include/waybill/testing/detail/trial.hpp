@@ -44,7 +44,7 @@ public:
     std::optional<typename S::transaction> open(S& s)
     {
         auto begun = s.begin();
-        holds(begun.has_value(), "begin opens a transaction where no other is open");
+        holds(begun.has_value(), "begin opens a transaction if no other is open");
         if (!begun) return {};
         return *std::move(begun);
     }
