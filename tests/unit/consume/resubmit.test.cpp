@@ -247,7 +247,9 @@ TEST_CASE("resubmit: refuses an invalid policy, and a store without keys")
           "dead_lettered_from, which is minus (3600000000000)");
     CHECK(validate(dead_letter::run_policy{.retry = {.max_attempts = 0}}));
     without_keys some(letters);
-    CHECK(resubmit(some, send, {}, env).outcome == run_outcome::stopped);
+    const auto stopped = resubmit(some, send, {}, env);
+    CHECK(stopped.outcome == run_outcome::stopped);
+    CHECK(stopped.reason.text == "the store has no dead_letter_keys(): set run_policy::keys");
     CHECK(resubmit(some, send, {.keys = {orders}}, env).done == 3);
 }
 

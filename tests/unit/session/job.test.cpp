@@ -317,6 +317,11 @@ TEST_CASE("row_key: each outcome of a read has a name and a description")
     }
     CHECK(describe(waybill::row_key::read("17")).find("row key of 2 digits instead of 20") ==
           0);
+    CHECK(describe(waybill::row_key::read("")) == "row key is empty instead of 20 digits");
+    CHECK(describe(waybill::row_key::read("x")) ==
+          "row key contains a character that is not a digit: it must have 20 digits");
+    CHECK(describe(waybill::row_key::read("99999999999999999999")) ==
+          "row key is greater than 2^64 - 1");
 }
 
 }  // namespace

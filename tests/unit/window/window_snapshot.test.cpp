@@ -259,6 +259,8 @@ TEST_CASE("snapshot: load reports the error and its place")
 
     // All following bytes have a valid checksum.
     refuses<W>("77627702", newer, 3);
+    CHECK(describe(snapshot_error{newer, 3}) ==
+          "window snapshot: newer at byte 3: update the program");
     refuses<W>("776277ff0004000000", newer, 3);
     refuses<W>("77627700000400", not_a_snapshot, 3);
     CHECK(wrong<plain<std::uint64_t>>(good) == snapshot_error{other_kind, 4});

@@ -112,8 +112,8 @@ private:
             constexpr bool supported = std::is_void_v<R> || std::convertible_to<R, fault> ||
                                        keeps_type || is_plain_value<R>;
             static_assert(supported,
-                          "catching: a handler answers a fault or nothing, a store a result, a "
-                          "source a number, and a send function a send_outcome");
+                          "catching: a handler must return a fault or nothing, a store a result, "
+                          "a source a number, and a send function a send_outcome");
             using kept = std::type_identity<std::conditional_t<keeps_type, R, fault>>;
             using returned =
                 typename std::conditional_t<is_plain_value<R>, result_of<R>, kept>::type;
@@ -139,8 +139,8 @@ private:
         using classified = std::invoke_result_t<Classify&, const std::exception&>;
         static_assert(
             std::same_as<C, by_default> || std::convertible_to<classified, send_outcome>,
-            "catching: of a send function's exception classify says a send_outcome, "
-            "since a fault_kind does not show if the batch has arrived");
+            "catching: classify for a send function must return a send_outcome, "
+            "because a fault_kind does not show if the batch has arrived");
         try {
             return inner(std::forward<Args>(args)...);
         } catch (const std::exception& e) {
@@ -172,7 +172,7 @@ private:
     {
         using classified = std::invoke_result_t<Classify&, const std::exception&>;
         static_assert(std::convertible_to<classified, fault_kind>,
-                      "catching: classify for a handler returns a fault_kind");
+                      "catching: classify for a handler must return a fault_kind");
         try {
             return classify(e);
         } catch (...) {
