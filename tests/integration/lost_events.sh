@@ -160,7 +160,7 @@ sed 1d out | grep -v 'came after a later' | cmp -s - in_order || fail 'the order
 cat stream stream >twice
 expect_code 0 twice
 expect_text '7,200 rows occurred twice, equal in all fields, and are counted once'
-sed 1d out | grep -Ev 'came (twice|after)' | cmp -s - in_order || fail 'what came twice is counted twice'
+sed 1d out | grep -Ev 'occurred twice|came after' | cmp -s - in_order || fail 'what came twice is counted twice'
 expect_code 0 twice --keep-duplicates
 expect_text 'twice: 14,400 rows stand for 24,000 events'
 

@@ -53,7 +53,7 @@ expect_number accepted 2000
 expect_number not_accepted 1
 expect_output 'not accepted: line 1001: '
 expect_output '406 PRECONDITION_FAILED'
-! grep -q 'instead of\|not in their place' out err || fail 'the queue does not have the lines'
+! grep -q 'lines are in the queue, but\|not in their place' out err || fail 'the queue does not have the lines'
 grep -q '"checked": true' report.json || fail 'the queue was not read back'
 expect_no_folder
 
