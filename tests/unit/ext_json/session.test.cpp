@@ -410,7 +410,8 @@ TEST_CASE("a redriven session begins with the state it was redriven with, withou
             CHECK(begun.outcome == (goes_on ? state_read::absent : state_read::too_large));
             CHECK(codec.encode(begun).has_value() == goes_on);
             if (!goes_on)
-                CHECK(describe(begun).find(" bytes without the progress, and 1024 is the maximum") !=
+                CHECK(describe(begun).find(
+                          " bytes without the progress, and 1024 is the maximum") !=
                       std::string::npos);
             if (!goes_on) CHECK(begun.value == order{});
         }
