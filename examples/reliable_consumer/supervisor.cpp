@@ -259,7 +259,8 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
     };
 
     const auto begun = clock::now();
-    auto kill_until = begun + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(o.kill_for));
+    const std::chrono::duration<double> kill_for(o.kill_for);
+    auto kill_until = begun + std::chrono::duration_cast<clock::duration>(kill_for);
     // On a slow machine the standby may be in sync only after this time. So each kind of server is
     // awaited, but for a minute at most.
     const auto longest = o.kill_for == 0 ? kill_until : kill_until + 60s;
