@@ -22,8 +22,9 @@
 //      sequence numbers again. With 3 replicas, that takes the loss of two nodes.
 //   6. A read takes at most about 3 s, without a fault of the server a few milliseconds.
 //   7. While the caller handles the events of a read, the server already sends the next ones of the
-//      partition: as many as were read, if these have at most 256 KiB. So a read may return events
-//      that were removed from the stream after the previous read.
+//      partition: at most `max_count` of that read, and 256, if the events of the read have at most
+//      256 KiB. So a read may return events that were removed from the stream after the previous
+//      read.
 //   8. A log belongs to one thread at a time.
 //
 // Faults, all of the kind infrastructure unless stated: "NATS, stream NAME: ..."
