@@ -5,6 +5,6 @@
 #
 #     amqp_proton.sh [MESSAGES [SEED]]
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 needs amqp_sizes
 "$programs/amqp_sizes" "$@"

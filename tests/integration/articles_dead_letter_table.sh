@@ -6,7 +6,7 @@
 # orders that stopped at the receipt is in the queue once and in order. The other order is
 # unchanged. Without the broker's duplicate detection, at most the message in flight arrives twice.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 program=$programs/dead_letter_table_killed
 
 # check WHAT: the queue and the table after a redrive.

@@ -5,7 +5,7 @@
 # mail server is down and then while it works. Afterwards another run delivers the rest. Each mail
 # has arrived, and the one without an address is a dead letter with the reason.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 program=$programs/deferral_killed
 
 # received FILE: true if no message can be received now: each is deferred, locked, or gone.

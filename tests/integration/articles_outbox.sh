@@ -5,7 +5,7 @@
 # run sends the rest. Each order has arrived, and those of a customer in order. The one that is too
 # large is a dead row with the reason.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 program=$programs/outbox_killed
 
 # check FOLDER WHAT: the content of the databases.

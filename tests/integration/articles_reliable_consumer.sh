@@ -5,7 +5,7 @@
 # consumes and while it reprocesses dead letters. Afterwards another run continues. Each event is in
 # one invoice, or in one dead letter until it is reprocessed.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 program=$programs/reliable_consumer_killed
 
 # check WHAT INVOICES LETTERS: the tables.

@@ -6,7 +6,7 @@
 # once and in order. The failed steps are dead letters with their numbers and reasons, and no
 # message is left.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 
 program=$programs/purchase_pipeline_killed
 expect_exit 0 purchase.sqlite send Ada 'Babbage Ltd'

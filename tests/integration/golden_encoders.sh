@@ -5,7 +5,7 @@
 # amqplib, kafkajs and Google's protobuf. The checked-in vectors are compared with them. If the
 # encoders are available, the vectors are also created again.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 
 golden=$WAYBILL_SOURCE/tests/golden
 for name in amqp091 kafka mqtt5 pubsub; do

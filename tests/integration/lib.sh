@@ -3,7 +3,9 @@
 #
 # Each script of this folder sources this file first:
 #
-#     source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+#     source "$(dirname -- "$0")/lib.sh" || exit
+#
+# By hand: bash tests/integration/outbox.sh, after `tests/run all` or with WAYBILL_BIN=<build folder>.
 #
 # The script is then in an empty folder, $work, with TMPDIR in $work/tmp. When it ends, the processes
 # that it started are ended, and the folder is removed. A script that fails prints its reason and the
@@ -16,11 +18,13 @@ export LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin  # servers of Debian
 
 script=$(basename "$0" .sh)
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+WAYBILL_SOURCE=${WAYBILL_SOURCE:-${here%/tests/integration}}
+WAYBILL_BIN=${WAYBILL_BIN:-$WAYBILL_SOURCE/build/all}
 # At least ten times the longest wait with one CPU beside four busy processes.
 patience=900
 examples=$WAYBILL_BIN/examples
 programs=$WAYBILL_BIN/tests/integration
-here=$WAYBILL_SOURCE/tests/integration
 
 work=$(mktemp -d)
 mkdir "$work/tmp"
@@ -135,8 +139,12 @@ expect_no_folder() { [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(l
 # sql FILE STATEMENTS: prints each row, with | between its columns.
 sql() { "$programs/sql" "$@"; }
 
+# at_exit COMMAND...: for a process or a folder that on_exit does not find.
+exit_commands=()
+at_exit() { exit_commands+=("$(printf '%q ' "$@")"); }
+
 # The processes that this script started, and those that they started: they all have its TMPDIR.
-descendants() { grep -lsz "^TMPDIR=$work/" /proc/[0-9]*/environ | tr -dc '0-9\n'; }
+descendants() { TMPDIR= grep -lsz "^TMPDIR=$work/" /proc/[0-9]*/environ | tr -dc '0-9\n'; }
 on_exit()
 {
     local each tries
@@ -150,6 +158,7 @@ on_exit()
         [ -n "$(jobs -rp)$(descendants)" ] || break
         sleep 0.05
     done
+    for each in "${exit_commands[@]}"; do eval "$each"; done
     rm -rf "$work"
 }
 trap on_exit EXIT

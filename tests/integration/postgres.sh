@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The store on PostgreSQL, on a server that is created for it and removed again: the properties that
-# the library relies on, races, cut connections, and each event once although the server is killed
-# during commits.
-set -euo pipefail
-# shellcheck source=engines/postgres_for_tests.sh
-source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" postgres
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
-    "$WAYBILL_SOURCE/tests/integration/engines/postgres_store.cpp" -o "$work/postgres_store" -lpq -pthread
-timeout 600 "$work/postgres_store" "$(cat "$folder/where")" "$folder" "$server"
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
-    "$WAYBILL_SOURCE/tests/integration/engines/postgres_outbox.cpp" -o "$work/postgres_outbox" -lpq -pthread
-timeout 600 "$work/postgres_outbox" "$(cat "$folder/where")"
+# The store and the outbox on PostgreSQL, on a server that is created for them and removed again: the
+# properties that the library relies on, races, cut connections, and each event once although the
+# server is killed during commits.
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs postgres_store postgres_outbox
+# shellcheck source=engines/own_postgres.sh
+source "$here/engines/own_postgres.sh"
+program=$programs/postgres_store
+expect_exit 0 "$where" "$folder" "$server"
+cat out
+program=$programs/postgres_outbox
+expect_exit 0 "$where"
+cat out

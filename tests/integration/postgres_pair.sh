@@ -4,27 +4,23 @@
 # A PostgreSQL primary with a standby: no confirmed row is lost by failovers, by an end of the
 # primary, or by kill -9 of the program that supervises both servers. As root, it also runs as the
 # user postgres.
-set -euo pipefail
-name=postgres_pair
-# shellcheck source=engines/libpq_flags.sh
-source "$WAYBILL_SOURCE/tests/integration/engines/libpq_flags.sh"
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs postgres_pair
+program=$programs/postgres_pair
+"$program" available >why || skip "$(cat why)"
 # Not in TMPDIR, which the user of the servers may not be able to enter.
-work=$(mktemp -d /tmp/waybill-pair.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
-    "$WAYBILL_SOURCE/tests/integration/engines/postgres_pair.cpp" -o "$work/postgres_pair" -lpq -pthread
-if ! "$work/postgres_pair" available >"$work/why"; then
-    echo "SKIP: $name: $(cat "$work/why")"
-    exit 0
-fi
-timeout 120 "$work/postgres_pair" failovers "$work/failovers" 20
-timeout 120 "$work/postgres_pair" kills "$work/kills" 5
-timeout 120 "$work/postgres_pair" calls "$work/calls" 0 1
-timeout 120 "$work/postgres_pair" orphans "$work/orphans" 1
+pair=$(mktemp -d /tmp/waybill-pair.XXXXXX)
+at_exit rm -rf "$pair"
+chmod 755 "$pair"
+expect_exit 0 failovers "$pair/failovers" 20
+expect_exit 0 kills "$pair/kills" 5
+expect_exit 0 calls "$pair/calls" 0 1
+expect_exit 0 orphans "$pair/orphans" 1
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
-    mkdir "$work/user"
-    chown postgres: "$work/user"
-    timeout 120 setpriv --reuid=postgres --regid=postgres --clear-groups \
-        "$work/postgres_pair" failovers "$work/user/failovers" 2
+    mkdir "$pair/user"
+    chown postgres: "$pair/user"
+    cp "$program" "$pair/program"
+    program=setpriv
+    expect_exit 0 --reuid=postgres --regid=postgres --clear-groups "$pair/program" failovers "$pair/user/failovers" 2
 fi

@@ -4,9 +4,11 @@
 # The queue of sessions and the pipeline dead letters in PostgreSQL, on a server that is created for
 # them and removed again. Their conformance suites, locks of processes and connections that end, and
 # each step in effect once while workers and the server are killed.
-set -euo pipefail
-# shellcheck source=engines/postgres_for_tests.sh
-source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" postgres_sessions
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
-    "$WAYBILL_SOURCE/tests/integration/engines/postgres_sessions.cpp" -o "$work/postgres_sessions" -lpq -pthread
-timeout 300 "$work/postgres_sessions" "$(cat "$folder/where")" "$folder" "$server"
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs postgres_sessions
+# shellcheck source=engines/own_postgres.sh
+source "$here/engines/own_postgres.sh"
+program=$programs/postgres_sessions
+expect_exit 0 "$where" "$folder" "$server"
+cat out

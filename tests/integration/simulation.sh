@@ -4,7 +4,7 @@
 # The simulation of learning senders meets its targets, loses and doubles nothing, and prints the
 # tables of bench/README.md.
 # shellcheck source=lib.sh
-source "$WAYBILL_SOURCE/tests/integration/lib.sh"
+source "$(dirname -- "$0")/lib.sh" || exit
 program=$programs/simulation
 expect_exit 0 --check
 grep -q '^N+A .*refused.*pass' out || fail 'no targets were held'
