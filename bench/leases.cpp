@@ -2,10 +2,10 @@
 //
 // bench/leases: the time and the cost until a group of owners is balanced again after a change.
 //
-// Owners run in simulated time over one store in memory; handlers return at once. Three managers
-// are real code: the one of this version with a store that renews all leases at once, the same with
-// a store that has one call for each row, and the one of version 0.1. Three peers are models of
-// their rules, with the defaults of their libraries:
+// Owners run in simulated time over one store in memory; handlers return at once. Two managers
+// are real code: `lease_manager` with a store that renews all leases at once, and the same with a
+// store that has one call for each row. Three peers are models of their rules, with the defaults of
+// their libraries:
 //
 //   KCL      a taker every 20.05 s that scans the table, takes expired leases up to the quota, or
 //            steals one (maxLeasesToStealAtOneTime 1); each lease is renewed every 3.3 s; expiry
@@ -32,12 +32,9 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "../tests/support/version_0_1_leases.hpp"
 #include <waybill/lease.hpp>
 #include <waybill/testing/memory_leases.hpp>
 
@@ -139,7 +136,7 @@ struct figures {
 };
 
 /// A group of owners with real managers, in simulated time.
-template <class Manager, class Store>
+template <class Store>
 class group {
 public:
     group(std::size_t partitions, std::size_t owners) : store_(partitions), partitions_(partitions)
@@ -153,7 +150,7 @@ public:
     void start(const std::string& name, std::int64_t at_ms)
     {
         owners_.push_back(std::make_unique<owner>(
-            Manager({"log", "bench", names_, {name, random_()}, options}), name));
+            waybill::lease_manager({"log", "bench", names_, {name, random_()}, options}), name));
         queue_.push({at_ms + phase(), owners_.size() - 1});
         ++live_;
     }
@@ -171,10 +168,10 @@ public:
     {
         const std::size_t all = owners_.size();
         for (std::size_t n = 0; n != all; ++n) {
-            Manager& m = owners_[n]->manager;
+            waybill::lease_manager& m = owners_[n]->manager;
             m.on(waybill::stop_requested{}, now());
             for (std::uint32_t p = 0; p != partitions_; ++p)
-                m.on(typename Manager::lease_released{p}, now());
+                m.on(waybill::lease_manager::lease_released{p}, now());
             queue_.push({now_ms_, n});
             --live_;
             run_until(now_ms_ + 3 * interval_ms);
@@ -223,8 +220,10 @@ public:
 
 private:
     struct owner {
-        owner(Manager m, std::string n) : manager(std::move(m)), name(std::move(n)) {}
-        Manager manager;
+        owner(waybill::lease_manager m, std::string n) : manager(std::move(m)), name(std::move(n))
+        {
+        }
+        waybill::lease_manager manager;
         std::string name;
         std::uint32_t held = 0;
         bool dead = false;
@@ -249,11 +248,9 @@ private:
             begun = clock::now();
             o.manager.on(answer, now());
             cpu_ += clock::now() - begun;
-            if constexpr (!std::is_same_v<Manager, version_0_1::lease_manager>) {
-                for (std::uint32_t p = 0; p != partitions_; ++p) {
-                    if (o.manager.to_release(p) && o.manager.trusted(p, now()))
-                        o.manager.on(waybill::lease_manager::lease_released{p}, now());
-                }
+            for (std::uint32_t p = 0; p != partitions_; ++p) {
+                if (o.manager.to_release(p) && o.manager.trusted(p, now()))
+                    o.manager.on(waybill::lease_manager::lease_released{p}, now());
             }
             begun = clock::now();
         }
@@ -384,10 +381,10 @@ std::optional<figures> kafka_cooperative(const scenario& s)
     return f;
 }
 
-template <class Manager, class Store>
+template <class Store>
 figures measured(const scenario& s)
 {
-    using each = group<Manager, Store>;
+    using each = group<Store>;
     each g(s.partitions, s.owners);
     switch (s.what) {
         case change::join: return g.measure([&](each& x) { x.join(s.joiners); });
@@ -413,11 +410,8 @@ void print(const scenario& s, const char* who, const std::optional<figures>& f, 
 
 void all(const scenario& s, bool with_rows)
 {
-    print(s, "waybill", measured<waybill::lease_manager, bulk_store>(s), true);
-    if (with_rows) {
-        print(s, "waybill, by rows", measured<waybill::lease_manager, row_store>(s), true);
-        print(s, "waybill 0.1", measured<version_0_1::lease_manager, row_store>(s), true);
-    }
+    print(s, "waybill", measured<bulk_store>(s), true);
+    if (with_rows) print(s, "waybill, by rows", measured<row_store>(s), true);
     print(s, "KCL (model)", kcl(s), false);
     print(s, "Azure (model)", azure_greedy(s), false);
     print(s, "Kafka (model)", kafka_cooperative(s), false);

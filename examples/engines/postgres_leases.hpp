@@ -12,8 +12,6 @@
 //      because no trigger counts changes.
 //   4. The claims of one call lock their rows in one order: first the heartbeats, then the leases.
 //   5. Each call but `epoch` needs a connection without an open transaction.
-//   6. Processes of version 0.1 can share the tables: their heartbeats have no mark in the third
-//      table.
 //
 // Failure                                   Result
 // another version in the row                the claim is lost
@@ -65,9 +63,7 @@ public:
     {
         waybill::lease_table all;
         const auto done = together([&] {
-            announce_.run(own.source, own.group, own.owner.name, own.owner.incarnation,
-                          own.version);
-            mark_.run(own.source, own.group, own.owner.name, own.owner.incarnation, own.version);
+            write(own);
             all = rows_of(own.source, own.group);
         });
         if (!done) return waybill::unexpected(done.error());
@@ -119,17 +115,13 @@ public:
 
     [[nodiscard]] waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
     {
-        return together([&] {
-            announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
-            unmark_.run(p.source, p.group, p.owner.name, p.owner.incarnation);
-        });
+        return once([&] { write(p); });
     }
 
     [[nodiscard]] waybill::result<void> leave(const waybill::owner_heartbeat& p)
     {
-        return together([&] {
+        return once([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
-            clear_marks_.run(p.source, p.group);
         });
     }
 
@@ -160,11 +152,7 @@ private:
         " epoch numeric(20) NOT NULL, version bigint NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS lease_owners (source text NOT NULL, grp text NOT NULL,"
         " owner text NOT NULL, incarnation numeric(20) NOT NULL, version numeric(20) NOT NULL,"
-        " PRIMARY KEY (source, grp, owner, incarnation));"
-        // The heartbeats that renew all leases of their owners: those with an equal version here.
-        "CREATE TABLE IF NOT EXISTS lease_owner_marks (source text NOT NULL, grp text NOT NULL,"
-        " owner text NOT NULL, incarnation numeric(20) NOT NULL, version numeric(20) NOT NULL,"
-        " PRIMARY KEY (source, grp, owner, incarnation))";
+        " renews_leases boolean NOT NULL, PRIMARY KEY (source, grp, owner, incarnation))";
 
     template <class F>
     [[nodiscard]] static waybill::result<void> attempt(F&& f)
@@ -224,6 +212,11 @@ private:
         return all;
     }
 
+    void write(const waybill::owner_heartbeat& p)
+    {
+        announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version,
+                      p.renews_leases);
+    }
     [[nodiscard]] waybill::lease_claim::result write(const waybill::lease_claim& c)
     {
         const waybill::partition_key& k = c.key;
@@ -249,25 +242,11 @@ private:
                      "SELECT part, owner, incarnation, epoch, version FROM leases"
                      " WHERE source = $1 AND grp = $2"};
     prepared owners_{db_,
-                     "SELECT o.owner, o.incarnation, o.version, (m.version IS NOT NULL)::int"
-                     " FROM lease_owners AS o LEFT JOIN lease_owner_marks AS m"
-                     " USING (source, grp, owner, incarnation, version)"
-                     " WHERE o.source = $1 AND o.grp = $2"};
+                     "SELECT owner, incarnation, version, renews_leases::int FROM lease_owners"
+                     " WHERE source = $1 AND grp = $2"};
     prepared heartbeat_{db_,
                         "SELECT version FROM lease_owners WHERE source = $1 AND grp = $2"
                         " AND owner = $3 AND incarnation = $4 FOR SHARE"};
-    prepared mark_{db_,
-                   "INSERT INTO lease_owner_marks VALUES ($1, $2, $3, $4, $5)"
-                   " ON CONFLICT (source, grp, owner, incarnation)"
-                   " DO UPDATE SET version = excluded.version"};
-    prepared unmark_{db_,
-                     "DELETE FROM lease_owner_marks WHERE source = $1 AND grp = $2 AND owner = $3"
-                     " AND incarnation = $4"};
-    prepared clear_marks_{db_,
-                          "DELETE FROM lease_owner_marks AS m WHERE source = $1 AND grp = $2"
-                          " AND NOT EXISTS (SELECT FROM lease_owners AS o"
-                          " WHERE o.source = m.source AND o.grp = m.grp AND o.owner = m.owner"
-                          " AND o.incarnation = m.incarnation)"};
     prepared first_{db_,
                     "INSERT INTO leases VALUES ($1, $2, $3, $4, $5, $6, nextval('lease_versions'))"
                     " ON CONFLICT DO NOTHING RETURNING version"};
@@ -277,9 +256,10 @@ private:
                    " WHERE source = $1 AND grp = $2 AND part = $3 AND version = $7::numeric"
                    " RETURNING version"};
     prepared announce_{db_,
-                       "INSERT INTO lease_owners VALUES ($1, $2, $3, $4, $5)"
+                       "INSERT INTO lease_owners VALUES ($1, $2, $3, $4, $5, $6)"
                        " ON CONFLICT (source, grp, owner, incarnation)"
-                       " DO UPDATE SET version = excluded.version"};
+                       " DO UPDATE SET version = excluded.version,"
+                       " renews_leases = excluded.renews_leases"};
     prepared withdraw_{db_,
                        "DELETE FROM lease_owners WHERE source = $1 AND grp = $2 AND owner = $3"
                        " AND incarnation = $4 AND version = $5"};

@@ -10,8 +10,6 @@
 //      fenced_store.
 //   2. A round is one transaction: one heartbeat renews all leases of its owner.
 //   3. Triggers record each row that changes, so a round reads changed rows only.
-//   4. Processes of version 0.1 can share the file: they use the first two tables, and their
-//      heartbeats have no mark in the third one.
 //
 // Failures of SQLite are `infrastructure`; the transaction was rolled back. A claim with an old
 // version is lost, which is not a failure.
@@ -50,7 +48,6 @@ public:
     {
         return together<waybill::lease_table>([&] {
             write(own);
-            mark_.run(own.source, own.group, own.owner.name, own.owner.incarnation, own.version);
             waybill::lease_table t;
             last_change_.each([&] { t.version = number(last_change_, 0); });
             t.partial = since != 0 && since <= t.version;
@@ -90,17 +87,13 @@ public:
 
     [[nodiscard]] waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
     {
-        return together<void>([&] {
-            write(p);
-            unmark_.run(p.source, p.group, p.owner.name, p.owner.incarnation);
-        });
+        return attempt<void>([&] { write(p); });
     }
 
     [[nodiscard]] waybill::result<void> leave(const waybill::owner_heartbeat& p)
     {
-        return together<void>([&] {
+        return attempt<void>([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
-            clear_marks_.run(p.source, p.group);
         });
     }
 
@@ -125,11 +118,7 @@ private:
         " epoch INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS owners (source TEXT NOT NULL, grp TEXT NOT NULL,"
         " owner TEXT NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL,"
-        " PRIMARY KEY (source, grp, owner, incarnation));"
-        // The heartbeats that renew all leases of their owners: those with an equal version here.
-        "CREATE TABLE IF NOT EXISTS owner_marks (source TEXT NOT NULL, grp TEXT NOT NULL,"
-        " owner TEXT NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL,"
-        " PRIMARY KEY (source, grp, owner, incarnation));"
+        " renews_leases INTEGER NOT NULL, PRIMARY KEY (source, grp, owner, incarnation));"
         // The last change of each lease. A lease whose row was deleted stays here.
         "CREATE TABLE IF NOT EXISTS lease_changes (change INTEGER PRIMARY KEY AUTOINCREMENT,"
         " source TEXT NOT NULL, grp TEXT NOT NULL, part TEXT NOT NULL, UNIQUE (source, grp, part));"
@@ -171,14 +160,9 @@ private:
         return attempt<T>([&] {
             db_.exec("BEGIN IMMEDIATE");
             try {
-                if constexpr (std::is_void_v<T>) {
-                    f();
-                    db_.exec("COMMIT");
-                } else {
-                    T result = f();
-                    db_.exec("COMMIT");
-                    return result;
-                }
+                T result = f();
+                db_.exec("COMMIT");
+                return result;
             } catch (const sqlite_error&) {
                 if (sqlite3_get_autocommit(db_.handle()) == 0) db_.exec("ROLLBACK");
                 throw;
@@ -209,7 +193,8 @@ private:
     }
     void write(const waybill::owner_heartbeat& p)
     {
-        announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+        announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version,
+                      p.renews_leases);
     }
     [[nodiscard]] waybill::lease_claim::result write(const waybill::lease_claim& c)
     {
@@ -249,10 +234,8 @@ private:
                     "SELECT part, owner, incarnation, epoch, version FROM leases"
                     " WHERE source = ? AND grp = ?"};
     statement owners_{db_,
-                      "SELECT o.owner, o.incarnation, o.version, m.version IS NOT NULL"
-                      " FROM owners AS o LEFT JOIN owner_marks AS m"
-                      " USING (source, grp, owner, incarnation, version)"
-                      " WHERE o.source = ? AND o.grp = ?"};
+                      "SELECT owner, incarnation, version, renews_leases FROM owners"
+                      " WHERE source = ? AND grp = ?"};
     statement heartbeat_{db_,
                          "SELECT version FROM owners WHERE source = ? AND grp = ? AND owner = ?"
                          " AND incarnation = ?"};
@@ -270,19 +253,9 @@ private:
                       " WHERE source = ? AND grp = ? AND part = ? AND version = ?"
                       " RETURNING version"};
     statement announce_{db_,
-                        "INSERT INTO owners VALUES (?, ?, ?, ?, ?)"
-                        " ON CONFLICT DO UPDATE SET version = excluded.version"};
-    statement mark_{db_,
-                    "INSERT INTO owner_marks VALUES (?, ?, ?, ?, ?)"
-                    " ON CONFLICT DO UPDATE SET version = excluded.version"};
-    statement unmark_{db_,
-                      "DELETE FROM owner_marks WHERE source = ? AND grp = ? AND owner = ?"
-                      " AND incarnation = ?"};
-    statement clear_marks_{db_,
-                           "DELETE FROM owner_marks AS m WHERE source = ? AND grp = ?"
-                           " AND NOT EXISTS (SELECT 1 FROM owners AS o WHERE o.source = m.source"
-                           " AND o.grp = m.grp AND o.owner = m.owner"
-                           " AND o.incarnation = m.incarnation)"};
+                        "INSERT INTO owners VALUES (?, ?, ?, ?, ?, ?)"
+                        " ON CONFLICT DO UPDATE SET version = excluded.version,"
+                        " renews_leases = excluded.renews_leases"};
     statement withdraw_{db_,
                         "DELETE FROM owners WHERE source = ? AND grp = ? AND owner = ?"
                         " AND incarnation = ? AND version = ?"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// row_leases: a store of leases without the calls `renew` and `claim_all`, as in version 0.1.
+// row_leases: a store of leases without the calls `renew` and `claim_all`.
 
 #ifndef WAYBILL_TESTS_SUPPORT_ROW_LEASES_HPP
 #define WAYBILL_TESTS_SUPPORT_ROW_LEASES_HPP

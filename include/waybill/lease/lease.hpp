@@ -90,7 +90,7 @@ struct owner_heartbeat {
     owner_id owner{};
     std::uint64_t version = 0;  ///< Changes with every write.
     /// True if this row renews all leases of the owner. Otherwise the owner renews each lease by
-    /// itself, as all owners of version 0.1 do.
+    /// itself.
     bool renews_leases = false;
 
     friend bool operator==(const owner_heartbeat&, const owner_heartbeat&) = default;

@@ -94,7 +94,7 @@ public:
         return owner ? owner->version : 0;
     }
     /// True if a live owner other than `self` renews its leases one by one, and expects that of
-    /// others. Such an owner has version 0.1 or is leaving. Linear in partitions and owners.
+    /// others. Its store has no `renew`, or it is leaving. Linear in partitions and owners.
     [[nodiscard]] bool any_renews_rows(const owner_id& self) const
     {
         for (const auto& [owner, seen] : owners_) {

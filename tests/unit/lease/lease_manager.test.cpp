@@ -160,7 +160,7 @@ TEST_CASE("lease_manager: rows are renewed while an owner is there that looks at
     a.all(5);
     a.go(15);
     CHECK(a.next_action(15) == "wait");
-    (void)store.heartbeat({"log", "g", {"z", 9}, 1});  // as version 0.1 writes it
+    (void)store.heartbeat({"log", "g", {"z", 9}, 1});  // renews no lease
     a.go(25);
     CHECK(a.next_action(25) == "claim 0 epoch 1");
     CHECK(!a.keeper->trusted(0, at(50)));  // the heartbeat alone renews nothing now

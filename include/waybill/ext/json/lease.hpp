@@ -35,7 +35,7 @@ namespace detail {
 
 /// Format versions of the written rows.
 inline constexpr std::uint64_t lease_version = 1;
-inline constexpr std::uint64_t owner_heartbeat_version = 2;
+inline constexpr std::uint64_t owner_heartbeat_version = 1;
 
 }  // namespace detail
 
@@ -80,9 +80,9 @@ void read_value(const json_place<Json>& at, lease& into)
 template <detail::json_value Json>
 void to_json(Json& j, const owner_heartbeat& p)
 {
-    // Version 1 has no `renews_leases`. Owners of version 0.1 read it.
-    const std::uint32_t version = p.renews_leases ? detail::owner_heartbeat_version : 1;
-    j = {{"version", version}, {"owner", p.owner}, {"row_version", p.version}};
+    j = {{"version", detail::owner_heartbeat_version},
+         {"owner", p.owner},
+         {"row_version", p.version}};
     if (p.renews_leases) j["renews_leases"] = true;
     detail::put_text(j, "source", p.source);
     detail::put_text(j, "group", p.group);
