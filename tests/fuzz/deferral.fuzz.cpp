@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <fuzz/fuzz.hpp>
-#include <golden/retry/books.hpp>
+#include <golden/queue/books.hpp>
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/ext/json/queue.hpp>

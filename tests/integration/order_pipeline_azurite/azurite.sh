@@ -2,8 +2,7 @@
 # shellcheck shell=bash
 #
 # The services of Azurite and the clients of Azure for JavaScript, from npm: a part of
-# ../order_pipeline_azurite.sh, ../azure_blobs.sh, ../version_0_1_azurite.sh and
-# golden/v0_1/regenerate.
+# ../order_pipeline_azurite.sh and ../azure_blobs.sh.
 
 # azurite_install PACKAGES: into that folder, once for all tests that name it; or prints the reason.
 azurite_install()

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
-#include <golden/retry/books.hpp>
+#include <golden/queue/books.hpp>
 
 #include <waybill/ext/json/queue.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Deferred messages as bytes and back. Bytes of version 1 stay readable: golden/retry has the
+// Deferred messages as bytes and back. Bytes of version 1 stay readable: golden/queue has the
 // files.
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
-#include <golden/retry/books.hpp>
+#include <golden/queue/books.hpp>
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/queue/deferred_messages_bytes.hpp>

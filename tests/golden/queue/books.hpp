@@ -3,8 +3,8 @@
 // The deferred messages in the files of version 1: none, one, sessions, partitions, texts of any
 // bytes, and extreme values.
 
-#ifndef WAYBILL_TESTS_GOLDEN_RETRY_BOOKS_HPP
-#define WAYBILL_TESTS_GOLDEN_RETRY_BOOKS_HPP
+#ifndef WAYBILL_TESTS_GOLDEN_QUEUE_BOOKS_HPP
+#define WAYBILL_TESTS_GOLDEN_QUEUE_BOOKS_HPP
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct stored {
 };
 
 inline constexpr stored version_1[] = {
-#include <golden/retry/deferral_1.inc>
+#include <golden/queue/deferral_1.inc>
 };
 
 inline const stored* find(std::string_view name)
@@ -76,4 +76,4 @@ void each(F f)
 
 }  // namespace golden_books
 
-#endif  // WAYBILL_TESTS_GOLDEN_RETRY_BOOKS_HPP
+#endif  // WAYBILL_TESTS_GOLDEN_QUEUE_BOOKS_HPP
