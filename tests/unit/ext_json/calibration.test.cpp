@@ -10,12 +10,12 @@ namespace json_calibration_test {
 
 using namespace waybill;
 
-TEST_CASE("a refuted limit is stored; without one the JSON is unchanged")
+TEST_CASE("a refuted limit is stored; without one the JSON has no field for it")
 {
     const calibration before{.documented = 9'000, .limit = 9'000, .ceiling = 9'000};
-    const nlohmann::json old_form = before;
-    CHECK(!old_form.contains("refuted"));
-    CHECK(*parse_json<calibration>(old_form.dump()) == before);
+    const nlohmann::json without = before;
+    CHECK(!without.contains("refuted"));
+    CHECK(*parse_json<calibration>(without.dump()) == before);
 
     calibration refuted = before;
     refuted.refuted_limit = 256;

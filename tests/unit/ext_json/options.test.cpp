@@ -76,15 +76,6 @@ TEST_CASE("circuit breakers")
         R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
     CHECK(json(circuit_breaker::config{
               .consecutive_failures = circuit_breaker::config::never})["in_a_row"] == "unlimited");
-    // The defaults as version 0.1 wrote them before they changed.
-    const circuit_breaker::config earlier{.failure_ratio = 0.5,
-                                          .minimum_throughput = 10,
-                                          .consecutive_failures = circuit_breaker::config::never};
-    CHECK(
-        read_json<circuit_breaker::config>(json::parse(
-            R"({"in_a_row":"unlimited","min_calls":10,"period":"30s","ramp":4,"shut_for":{"base":"5s",)"
-            R"("cap":"5min","factor":2.0,"highest_hint":"0s","spread":"none","step":"0s"},)"
-            R"("timeout":"1min","transient_counts":false,"trip_at":0.5})")) == earlier);
     const auto never = read_json<circuit_breaker::config>({{"min_calls", "unlimited"}});
     CHECK(never->minimum_throughput == circuit_breaker::config::never);
     // A partial document leaves the other fields of a circuit breaker at their defaults.
@@ -158,14 +149,6 @@ TEST_CASE("settle policies")
           "/deliveries: expected one of the fields levels, max_deliveries, to_settle, on_outage, "
           "can_defer, longest_defer, defer_renews, release_counts, found 3");
 
-    // The default in the form of version 0.1, and a part of it.
-    const auto old = parse_json<settle_policy>(
-        R"({"can_defer":true,"defer_renews":false,"levels":{"delayed":3,"immediate":5,"pauses":)"
-        R"({"base":"100ms","cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"
-        R"("longest_defer":"forever","max_deliveries":10,"on_outage":"leave","release_counts":true,)"
-        R"("to_settle":"1s"})");
-    REQUIRE(old.has_value());
-    CHECK(*old == settle_policy{.levels = {}, .max_deliveries = 10});
     CHECK(read_json<settle_policy>({{"levels", {{"delayed", 9}}}})->levels == retry_levels{.delayed = 9});
 
     const settle_batches::config b{.items = 100, .linger = 50ms, .to_settle = 2s, .tries = 5};

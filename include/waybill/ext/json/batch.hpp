@@ -90,7 +90,7 @@ void read_value(const json_place<Json>& at, send_policy& into)
 namespace detail {
 
 /// Format version of the written JSON.
-inline constexpr std::uint64_t calibration_version = 2;
+inline constexpr std::uint64_t calibration_version = 1;
 
 }  // namespace detail
 
@@ -147,22 +147,6 @@ void to_json(Json& j, const calibration& known)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, calibration& into)
 {
-    if (at.value.is_object() && at.value.value("version", Json()) == 1) {
-        std::uint64_t header = 0;  // version 1 has no other estimates
-        std::uint64_t version = 1;
-        json_fields(at)
-            .required("version", version)
-            .required_size("limit", into.limit)
-            .required_size("envelope", into.envelope)
-            .required_size("header", header)
-            .required_size("accepted", into.accepted)
-            .required_size("refused", into.refused)
-            .done();
-        into.documented = into.ceiling = into.limit;
-        into.items = detail::overhead(static_cast<double>(header)).state();
-        if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
-        return;
-    }
     json_fields(at)
         .version(detail::calibration_version)
         .required_size("documented", into.documented)
