@@ -339,11 +339,11 @@ private:
         if (w != NATS_NOT_FOUND) check("consumer info", w);
         if (w == NATS_OK && worker->Config == nullptr) check("consumer info", NATS_PROTOCOL_ERROR);
         if (w == NATS_OK) lease_ = nanoseconds(worker->Config->AckWait);
-        // Earlier versions left the limit at 1,000, deferred messages included. Above it, the
-        // server (2.9) does not reply to a request for a message. Others set it to -1.
-        const bool is_current = w == NATS_OK && (worker->Config->MaxAckPending < 0 ||
-                                                 worker->Config->MaxAckPending >= max_in_flight);
-        if (!is_current) make_consumer(lease_);
+        // Other programs may leave the limit at 1,000, deferred messages included. Above it, the
+        // server (2.9) does not reply to a request for a message. Some set it to -1.
+        const bool is_unlimited = w == NATS_OK && (worker->Config->MaxAckPending < 0 ||
+                                                   worker->Config->MaxAckPending >= max_in_flight);
+        if (!is_unlimited) make_consumer(lease_);
     }
 
     /// An existing stream is not changed.

@@ -29,7 +29,6 @@
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
-#include "folder.hpp"
 #include "job.hpp"
 #include "options.hpp"
 #include "producer.hpp"
@@ -110,7 +109,7 @@ int run(options o)
     const support::locked_folder folder(o.db, "mailroom");
     o.db = folder.path();
     r.temporary = folder.temporary();
-    expect_same_input(folder, o.input);
+    folder.belongs_to(o.input);
 
     r.waybill = run_waybill(o, r.input_bytes);
     if (!o.plain && r.waybill.how.counts.worked) r.naive = run_naive(o, r.input_bytes);

@@ -102,7 +102,6 @@ constexpr text_option texts[] = {
     {"--input", &options::input},
     {"--db", &options::db},
     {"--chart", &options::chart},
-    {"--svg", &options::chart},  // the former name; not in --help
     {"--dead-letters", &options::dead_letters},
     {"--sessions", &options::sessions},
 };

@@ -55,13 +55,6 @@ public:
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     [[nodiscard]] bool temporary() const noexcept { return temporary_.has_value(); }
 
-    /// Whether the folder has a record of its input. Older folders have none.
-    [[nodiscard]] bool has_input() const
-    {
-        std::error_code ignored;
-        return std::filesystem::exists(fingerprint_path(), ignored);
-    }
-
     /// Records the input of the folder, if there is no record. Throws if the record differs.
     void belongs_to(const std::string& input) const
     {
@@ -69,15 +62,10 @@ public:
         std::ifstream file(fingerprint_path(), std::ios::binary);
         const std::string then{std::istreambuf_iterator<char>(file), {}};
         if (then == now) return;
-        if (has_input()) throw another(input);
+        if (!then.empty()) throw another_input(path_, input, "folder");
         const std::string fresh = fingerprint_path() + ".new";
         write_file("fingerprint of the input", fresh, now);
         std::filesystem::rename(fresh, fingerprint_path());
-    }
-
-    [[nodiscard]] complaint another(const std::string& input) const
-    {
-        return another_input(path_, input, "folder");
     }
 
 private:
