@@ -206,7 +206,6 @@ template <class Batch>
 [[nodiscard]] row rabbitmq(const std::string& folder);
 [[nodiscard]] row postgresql(const std::string& folder);
 [[nodiscard]] row sqlite(const std::string& folder);
-[[nodiscard]] row beanstalkd(const std::string& folder);
 
 }  // namespace engines_bench
 

@@ -70,8 +70,6 @@ constexpr std::array engines{
            "primaries and their supervisor are killed (postgres_pair.sh)"},
     engine{"sqlite", &sqlite, "libsqlite3-dev",
            "processes are killed in the middle of a batch (reliable_consumer.sh)"},
-    engine{"beanstalkd", &beanstalkd, "beanstalkd",
-           "server and workers are killed (broker_queues.sh)"},
 };
 
 /// 12,345.

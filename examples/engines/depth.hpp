@@ -2,12 +2,11 @@
 //
 // depth: the number of messages that wait in a queue, read from outside of it.
 //
-//     engines::beanstalkd_depth tube({.host = "127.0.0.1", .port = "11300"}, "orders");
-//     engines::depth_reading r = tube.read();
-//     if (r) plot(r->ready); else log(r.error());     // "there is no tube orders"
+//     engines::sqlite_depth queue("orders.sqlite");
+//     engines::depth_reading r = queue.read();
+//     if (r) plot(r->ready); else log(r.error());     // "there is no queue in orders.sqlite"
 //
-// depth_rabbitmq, depth_nats, depth_beanstalkd and depth_sqlite each read one kind of queue.
-// depth_any.hpp chooses one of them by its address.
+// Each depth_*.hpp reads one kind of queue. depth_any.hpp chooses one of them by its address.
 //
 //   1. A depth that cannot be read is an error, never 0. Otherwise an autoscaler would stop all
 //      workers while a server is down.

@@ -5,7 +5,6 @@
 //     rabbitmq://USER:PASSWORD@HOST:15672/VHOST/QUEUE     without VHOST: the default, /
 //     rabbitmq+https://...                                the same with TLS, port 15671
 //     nats://HOST:4222/STREAM/CONSUMER                    a durable consumer of JetStream
-//     beanstalkd://HOST:11300/TUBE
 //     sqs:https://HOST/ACCOUNT/QUEUE                      the URL of the queue, or with http
 //     servicebus:QUEUE
 //     sqlite:FILE
@@ -39,7 +38,6 @@
 
 #include "address.hpp"
 #include "depth.hpp"
-#include "depth_beanstalkd.hpp"
 #include "depth_sqlite.hpp"
 #ifdef WAYBILL_ENGINES_CURL
 #include "depth_rabbitmq.hpp"
@@ -58,7 +56,7 @@ namespace engines {
 inline constexpr std::string_view depth_forms =
     "rabbitmq://USER:PASSWORD@HOST:PORT/VHOST/QUEUE, rabbitmq+https://..., "
     "nats://HOST:PORT/STREAM/CONSUMER, "
-    "beanstalkd://HOST:PORT/TUBE, sqs:https://HOST/ACCOUNT/QUEUE, servicebus:QUEUE or sqlite:FILE";
+    "sqs:https://HOST/ACCOUNT/QUEUE, servicebus:QUEUE or sqlite:FILE";
 
 class any_depth {
 public:
@@ -71,14 +69,14 @@ public:
     {
         return std::visit([](const auto& q) { return q.read(); }, held_);
     }
-    /// The name for messages: of the queue, the consumer, the tube or the file.
+    /// The name for messages: of the queue, the consumer or the file.
     [[nodiscard]] std::string name() const
     {
         return std::visit([](const auto& q) { return q.name(); }, held_);
     }
 
 private:
-    std::variant<beanstalkd_depth, sqlite_depth
+    std::variant<sqlite_depth
 #ifdef WAYBILL_ENGINES_CURL
                  ,
                  rabbitmq_depth, sqs_depth
@@ -105,10 +103,6 @@ private:
     };
     if (const auto file = after_scheme("sqlite:"); file && !file->empty()) {
         return any_depth(sqlite_depth(std::string(*file)));
-    }
-    if (const auto rest = after_scheme("beanstalkd://")) {
-        const auto a = address_in(*rest, "11300");
-        if (a && a->path.size() == 1) return any_depth(beanstalkd_depth(a->at, a->path[0]));
     }
     if (const auto rest = after_scheme("nats://")) {
         const auto a = address_in(*rest, "4222");

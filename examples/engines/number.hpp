@@ -2,8 +2,8 @@
 //
 // number: unsigned numbers in the lines of a text protocol.
 //
-//     number_in("65535");                                           // 65535
-//     number_in("max-job-size: 65535\n", "max-job-size: ", "\n");    // 65535
+//     number_in("65535");                                      // 65535
+//     number_in("message of 70000 bytes", "message of ", " ");    // 70000
 //
 // Empty if the text is not digits only, is larger than 64 bits, or its end is missing. The sizes in
 // the text of a refusal are read by waybill::wire::read_refusal.

@@ -2,10 +2,9 @@
 //
 // socket: a TCP connection whose calls have a time limit.
 //
-//     engines::socket s("127.0.0.1", "11300", 5s);
-//     s.write("stats\r\n");
-//     std::string first = s.line();      // without \r\n
-//     std::string rest = s.bytes(80);
+//     engines::socket s("127.0.0.1", "25", 5s);
+//     s.write("NOOP\r\n");
+//     std::string reply = s.line();      // without \r\n
 //
 // Failures throw socket_error: no such host, no connection, no reply in time, or the other end has
 // closed the connection. After that it is unknown how much of the written data has arrived.
@@ -84,14 +83,9 @@ public:
         const auto deadline = clock::now() + patience_;
         std::size_t end = 0;
         while ((end = buffer_.find("\r\n")) == std::string::npos) fill(deadline);
-        return taken(end, 2);
-    }
-
-    [[nodiscard]] std::string bytes(std::size_t n)
-    {
-        const auto deadline = clock::now() + patience_;
-        while (buffer_.size() < n) fill(deadline);
-        return taken(n, 0);
+        std::string taken = buffer_.substr(0, end);
+        buffer_.erase(0, end + 2);
+        return taken;
     }
 
     /// Reads at most `n` bytes, and waits for the first. Returns 0 at the end of the connection.
@@ -151,13 +145,6 @@ private:
         const std::size_t n = read_some(more, sizeof more, deadline);
         if (n == 0) throw socket_error("the other end has closed the connection");
         buffer_.append(more, n);
-    }
-
-    std::string taken(std::size_t n, std::size_t behind)
-    {
-        std::string t = buffer_.substr(0, n);
-        buffer_.erase(0, n + behind);
-        return t;
     }
 
     [[noreturn]] static void fail(const char* what)

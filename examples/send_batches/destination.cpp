@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "../engines/beanstalkd.hpp"
 #include "../engines/sqlite_queue.hpp"
 #include "../support/cleanup.hpp"
 #include "servers.hpp"
@@ -228,7 +227,6 @@ constexpr std::array known{
     place{"amqp+plain://", "amqp+plain://HOST:PORT/QUEUE", "5672", plain_amqp, proton},
     place{"nats://", "nats://HOST:PORT/SUBJECT", "4222", nats, libnats,
           "core NATS stores no message, only subscribers receive it"},
-    place{"beanstalkd://", "beanstalkd://HOST:PORT/TUBE", "11300", &opened<engines::beanstalkd>},
     place{"kafka://", "kafka://HOST:PORT/TOPIC", "9092", kafka, librdkafka},
     place{"rabbitmq://", "rabbitmq://USER:PASSWORD@HOST:PORT/QUEUE", "5672", rabbitmq, librabbitmq},
     place{"redis://", "redis://USER:PASSWORD@HOST:PORT/STREAM", "6379", redis, hiredis},

@@ -108,7 +108,6 @@ public:
     [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
     /// First arrivals after a later event of their key or partition.
     [[nodiscard]] std::uint64_t out_of_order() const { return out_of_order_; }
-    [[nodiscard]] std::uint64_t count_of(std::size_t n) const { return counts_[n]; }
     [[nodiscard]] std::size_t expected() const { return events_.size(); }
 
 private:
@@ -144,7 +143,6 @@ struct promise {
     std::uint64_t max_repeated = 0;  ///< Duplicates that were reported as possible.
     bool ordered = true;             ///< First arrivals of a key are in order.
     std::string missing{};           ///< Faults that were too rare, by `at_least`.
-    std::uint64_t max_lost = 0;      ///< Losses by a known defect of the server.
 };
 
 /// Empty if `count` is at least `least`. Otherwise a text for `promise::missing`.
@@ -167,19 +165,15 @@ inline void report(const std::string& fault, const arrivals& found, clock::time_
     const auto add = [&](bool wrong, std::uint64_t n, const char* text) {
         if (wrong) problem += std::to_string(n) + text;
     };
-    add(found.lost() > p.max_lost, found.lost(), " lost, ");
+    add(found.lost() != 0, found.lost(), " lost, ");
     add(found.damaged() != 0, found.damaged(), " damaged, ");
     add(found.repeated() > p.max_repeated, found.repeated(), " repeated and not reported, ");
     add(p.ordered && found.out_of_order() != 0, found.out_of_order(), " out of order, ");
     problem += p.missing;
-    const std::string by_server = found.lost() == 0 ? ""
-                                                    : std::to_string(found.lost()) +
-                                                          " lost by a known defect of the server, ";
-    const std::string counts =
-        by_server + (found.repeated() == 0
-                         ? std::string("each event once")
-                         : std::to_string(found.repeated()) + " of " +
-                               std::to_string(p.max_repeated) + " reported duplicates");
+    const std::string counts = found.repeated() == 0
+                                   ? std::string("each event once")
+                                   : std::to_string(found.repeated()) + " of " +
+                                         std::to_string(p.max_repeated) + " reported duplicates";
     report_line(fault, found.expected(), begin, problem,
                 (problem.empty() ? counts : std::string()) + (detail.empty() ? "" : "; ") + detail);
 }

@@ -109,26 +109,6 @@ if command -v python3 >/dev/null; then
 fi
 
 port=$(free_port)
-is "beanstalkd://127.0.0.1:$port/orders" '*Connection refused'
-if command -v beanstalkd >/dev/null; then
-    beanstalkd -l 127.0.0.1 -p "$port" >beanstalkd.log 2>&1 &
-    servers+=($!)
-    is "beanstalkd://127.0.0.1:$port/orders" 'unknown: there is no tube orders'
-    exec {tube}<>"/dev/tcp/127.0.0.1/$port"
-    born=$SECONDS
-    for n in 1 2 3; do printf 'put 9 0 600 7\r\norder %s\r\n' $n; done >&"$tube"
-    is "beanstalkd://127.0.0.1:$port/default" '3 ready, 0 in flight, age +([0-9])'
-    printf 'reserve\r\n' >&"$tube"
-    is "beanstalkd://127.0.0.1:$port/default" '2 ready, 1 in flight, age +([0-9])'
-    printf 'delete 1\r\nreserve\r\ndelete 2\r\nreserve\r\n' >&"$tube"
-    is "beanstalkd://127.0.0.1:$port/default" '0 ready, 1 in flight, age 0'
-    exec {tube}>&-
-    held+=(beanstalkd)
-else
-    echo 'SKIP: there is no beanstalkd'
-fi
-
-port=$(free_port)
 if [ ${#nats[@]} = 0 ]; then
     echo 'SKIP: there is no nats.c (libnats-dev)'
 elif command -v nats-server >/dev/null; then
@@ -169,6 +149,8 @@ CONF
     printf 'SUB inbox 1\r\n' >&"$nats"
     say "$js.CONSUMER.MSG.NEXT.ORDERS.workers" 2
     is "$at/ORDERS/workers" '1 ready, 2 in flight, age +([0-9])'
+    say "$js.CONSUMER.MSG.NEXT.ORDERS.workers" 1
+    is "$at/ORDERS/workers" '0 ready, 3 in flight, age 0'
     exec {nats}>&-
     held+=('NATS JetStream')
 else

@@ -125,7 +125,7 @@ to_the_byte()
 python=$(command -v python3 || true)
 read_by() { "$python" "$here/readers.py" "$@"; }
 
-for part in sqlite files beanstalkd nats amqp sqs; do
+for part in sqlite files nats amqp sqs; do
     # shellcheck source=/dev/null
     source "$here/$part.sh"
 done

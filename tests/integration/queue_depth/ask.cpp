@@ -95,7 +95,7 @@ int look_at_forms()
     wrong += without || without.error().find("libnats-dev") == std::string::npos;
 #endif
     for (const std::string_view good :
-         {"sqlite:orders.sqlite", "beanstalkd://h/orders", "beanstalkd://h:1/orders",
+         {"sqlite:orders.sqlite",
 #ifdef WAYBILL_ENGINES_NATS
           "nats://h/S/c", "nats://[::1]/S/c", "nats://u:p@[::1]:1/S/c",
 #endif
@@ -107,9 +107,9 @@ int look_at_forms()
         wrong += !q;
     }
     for (const std::string_view bad :
-         {"", "orders", "sqlite:", "redis://h/orders", "beanstalkd://", "beanstalkd://h",
-          "beanstalkd://h/", "beanstalkd://h/a/b", "beanstalkd://h/a%0D%0Aquit",
-          "beanstalkd://h/a b", "beanstalkd:///a", "beanstalkd://h:/a", "beanstalkd://h:x/a",
+         {"", "orders", "sqlite:", "redis://h/orders", "rabbitmq://", "rabbitmq://h",
+          "rabbitmq://h/", "rabbitmq://h/v/a/b", "rabbitmq://h/a%0D%0Aquit",
+          "rabbitmq://h/a b", "rabbitmq:///a", "rabbitmq://h:/a", "rabbitmq://h:x/a",
           "nats://h/S", "nats://h/S/", "nats://@h/S/c", "nats://h/S/c/d", "rabbitmq://h/a%2",
           "rabbitmq://h/a%zz", "rabbitmq://h//a", "rabbitmq://h:-1/a", "rabbitmq+https://h",
           "sqs:h/1/orders", "sqs:https://h", "sqs:https://u:p@h/1/orders", "servicebus:"}) {
@@ -162,16 +162,6 @@ int hear_strange_things()
         }
         wrong += must_be_unknown("RabbitMQ, no length", body, from, [&](int fd) {
             if (read_until(fd, "\r\n\r\n")) say(fd, "HTTP/1.1 200 OK\r\n\r\n" + std::string(body));
-        });
-    }
-    for (const std::string_view answer :
-         {"", "OK", "OK 0\r\n\r\n", "OK x\r\n", "OK 9\r\nshort", "BAD_FORMAT\r\n", "NOT_FOUND\r\n",
-          "OK 29\r\n---\ncurrent-jobs-ready: 0\n\n\n\r\n"}) {
-        const auto from = [&](const std::string& port) {
-            return engines::beanstalkd_depth(at(port), "orders").read();
-        };
-        wrong += must_be_unknown("beanstalkd", answer, from, [&](int fd) {
-            if (read_until(fd, "\r\n")) say(fd, answer);
         });
     }
 #ifdef WAYBILL_ENGINES_NATS

@@ -51,5 +51,7 @@ else
     expect_exit 0 --to "amqp+plain://127.0.0.1:$(first_line peer)/all"
     same got 'AMQP, a message a line'
     stopped "$server"
+    expect_exit 1 --to amqp://127.0.0.1:1/all
+    expect_output 'Connection refused'
     held+=(amqp)
 fi

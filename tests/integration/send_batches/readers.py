@@ -3,7 +3,6 @@
 """What got through, read by somebody else than the one who sent it.
 
     readers.py nats PORT SUBJECT OUT        prints "ready", and writes each payload to OUT until it ends
-    readers.py beanstalkd PORT TUBE OUT     takes all jobs of the tube, in order, and ends
     readers.py port                         prints a port that is free at the moment
 """
 import random
@@ -29,25 +28,6 @@ def nats(port, subject, out):
             f.readline()
 
 
-def beanstalkd(port, tube, out):
-    f = socket.create_connection(("127.0.0.1", port)).makefile("rwb")
-
-    def ask(command):
-        f.write(command.encode() + b"\r\n")
-        f.flush()
-        return f.readline().split()
-
-    ask(f"watch {tube}")
-    ask("ignore default")
-    while True:
-        answer = ask("reserve-with-timeout 0")
-        if answer[0] != b"RESERVED":
-            break
-        out.write(f.read(int(answer[2])))
-        f.readline()
-        ask(f"delete {answer[1].decode()}")
-
-
 def free_port():
     """Below those that the system deals out by itself, so that nobody else is given it meanwhile."""
     while True:
@@ -63,6 +43,5 @@ def free_port():
 if sys.argv[1] == "port":
     print(free_port())
 else:
-    read = {"nats": nats, "beanstalkd": beanstalkd}[sys.argv[1]]
     with open(sys.argv[4], "wb") as file:
-        read(int(sys.argv[2]), sys.argv[3], file)
+        nats(int(sys.argv[2]), sys.argv[3], file)

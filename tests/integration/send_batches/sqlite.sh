@@ -94,6 +94,4 @@ expect_exit 1 --input nothing
 expect_output 'there is no file nothing'
 expect_exit 1 --input tmp
 expect_output 'is a folder'
-expect_exit 1 --to beanstalkd://127.0.0.1:1/tube
-expect_output 'Connection refused'
 held+=(sqlite)

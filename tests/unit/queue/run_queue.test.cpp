@@ -67,7 +67,7 @@ TEST_CASE("messages are handled in order, and the driver ends when the queue is 
 
 TEST_CASE("a lock granted by the queue is renewed in time, and an expired lock is not kept")
 {
-    // The producer of each message has chosen its lock, as in beanstalkd.
+    // The queue chooses the lock, not the receiver.
     struct own_lock : memory_queue<manual_environment> {
         using memory_queue::memory_queue;
         struct message : queued_message {
