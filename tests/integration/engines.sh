@@ -12,7 +12,7 @@ for name in store sessions step_letters leases work_queue outbox log; do
     program=$programs/sqlite_$name
     expect_exit 0 stores
 done
-for name in answers answers_nats answers_amqp; do
+for name in answers_sqs answers_nats answers_amqp; do
     program=$programs/$name
     if [ -x "$program" ]; then
         expect_exit 0

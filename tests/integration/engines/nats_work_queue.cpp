@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// queues: run_queue on NATS JetStream.
+// run_queue on NATS JetStream, on real servers.
 //
-//     queues conform PORT PID       the conformance suites; ends the server, which is PID
-//     queues put PORT FILE N        adds N messages, and each accepted one to the file
-//     queues work PORT FILE DONE    handles messages until the file DONE exists and no message has
-//                                   come for a while; adds each handled one to the file
-//     queues dead PORT              prints the reasons of the dead letters
-//     queues port                   a free port
+//     nats_work_queue conform PORT PID      the conformance suites; ends the server, which is PID
+//     nats_work_queue put PORT FILE N       adds N messages, and each accepted one to the file
+//     nats_work_queue work PORT FILE DONE   handles messages until the file DONE exists and no
+//                                           message has come for a while; adds each handled one to
+//                                           the file
+//     nats_work_queue dead PORT             prints the reasons of the dead letters
+//     nats_work_queue port                  a free port
 
 #include <chrono>
 #include <cstdint>
@@ -30,7 +31,7 @@
 #include <waybill/queue.hpp>
 #include <waybill/testing/queue_conformance.hpp>
 
-#include "../engines/free_port.hpp"
+#include "free_port.hpp"
 
 namespace {
 

@@ -9,12 +9,12 @@ PATH=$PATH:/usr/sbin
 has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
 for header in nats/nats.h nlohmann/json.hpp; do
     if ! has "$header"; then
-        echo "SKIP: broker_queues: there is no $header"
+        echo "SKIP: nats_work_queue: there is no $header"
         exit 0
     fi
 done
 if ! command -v nats-server >/dev/null; then
-    echo 'SKIP: broker_queues: there is no nats-server'
+    echo 'SKIP: nats_work_queue: there is no nats-server'
     exit 0
 fi
 work=$(mktemp -d)
@@ -30,7 +30,7 @@ stop()
 trap stop EXIT
 cd "$work"
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
-    "$WAYBILL_SOURCE/tests/integration/broker_queues/queues.cpp" -o queues -lnats -pthread
+    "$WAYBILL_SOURCE/tests/integration/engines/nats_work_queue.cpp" -o nats_work_queue -lnats -pthread
 kills=8
 messages=1000
 
@@ -51,24 +51,24 @@ start()
 conform()
 {
     local port
-    port=$(./queues port)
+    port=$(./nats_work_queue port)
     start "$port" conform
     disown  # the program ends the server, and the shell need not report that
-    timeout 60 ./queues conform "$port" "$(cat conform.pid)"
+    timeout 60 ./nats_work_queue conform "$port" "$(cat conform.pid)"
 }
 
 # One producer and two workers, while the server and the second worker are killed.
 killed()
 {
     local port producer first second pid n code=0
-    port=$(./queues port)
+    port=$(./nats_work_queue port)
     start "$port" server
-    timeout 60 ./queues put "$port" put "$messages" &
+    timeout 60 ./nats_work_queue put "$port" put "$messages" &
     producer=$!
-    timeout 60 ./queues work "$port" handled all_put >first &
+    timeout 60 ./nats_work_queue work "$port" handled all_put >first &
     first=$!
     for ((n = 0; n != kills; ++n)); do
-        ./queues work "$port" handled all_put >second &
+        ./nats_work_queue work "$port" handled all_put >second &
         second=$!
         sleep "0.$((RANDOM % 6 + 3))"
         pid=$(cat server.pid)
@@ -79,13 +79,13 @@ killed()
         kill -9 "$second" || { echo "a worker ended by itself: $(cat second)"; return 1; }
         wait "$second" 2>/dev/null || true
     done
-    timeout 60 ./queues work "$port" handled all_put >second &
+    timeout 60 ./nats_work_queue work "$port" handled all_put >second &
     second=$!
     wait "$producer" || code=1
     touch all_put
     wait "$first" || code=1
     wait "$second" || code=1
-    ./queues dead "$port" >dead || code=1
+    ./nats_work_queue dead "$port" >dead || code=1
     cat first second
 
     # Messages 7, 57, 107 ... are dead letters, and all others were handled.
