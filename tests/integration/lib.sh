@@ -85,6 +85,16 @@ start()
 # prints NAME TEXT: true if the output of a started process contains the text.
 prints() { grep -qF -- "$2" "$work/$1.out"; }
 
+# first_line NAME: of the output of a started process, such as the port of a server.
+first_line()
+{
+    await "$1 prints no line" test -s "$work/$1.out"
+    head -n 1 "$work/$1.out"
+}
+
+# listens PORT: true if a process listens there.
+listens() { (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
 # runs NAME: true until the started process has ended.
 runs() { kill -0 "${pid[$1]}" 2>/dev/null; }
 has_ended() { ! runs "$1"; }
@@ -122,12 +132,13 @@ dies()
     kills=$((kills + 1))
 }
 
-# expect_exit CODE ARGS...: runs $program, which must end with this code. Its output is in out and err.
+# expect_exit CODE ARGS...: runs $program, which may have arguments of its own as an array. It must end
+# with this code. Its output is in out and err.
 expect_exit()
 {
     local code=0 expected=$1
     shift
-    timeout "$patience" "$program" "$@" >out 2>err || code=$?
+    timeout "$patience" "${program[@]}" "$@" >out 2>err || code=$?
     [ "$code" -eq "$expected" ] || fail "exit $code instead of $expected: ${program##*/} $*"
 }
 expect_output() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }

@@ -3,48 +3,14 @@
 #
 # send_batches into topics of Kafka, on mock clusters in the process: batches are requests of exactly
 # the computed size, error codes have the outcomes of the table, and the program reads the topic back.
-# With FLAGS the first program is compiled with further options, such as -fsanitize=address,undefined.
-set -euo pipefail
-export LC_ALL=C
-program=$WAYBILL_BIN/examples/send_batches
-if ! echo '#include <librdkafka/rdkafka_mock.h>' |
-    "${CXX:-c++}" -include librdkafka/rdkafka.h -E -x c++ - >/dev/null 2>&1; then
-    echo 'SKIP: send_batches_kafka: there is no librdkafka/rdkafka_mock.h (librdkafka-dev)'
-    exit 0
-fi
-work=$(mktemp -d)
-cluster=
-finish()
-{
-    [ -z "$cluster" ] || kill "$cluster" 2>/dev/null || true
-    wait 2>/dev/null || true
-    rm -rf "$work"
-}
-trap finish EXIT
-cd "$work"
-fail()
-{
-    echo "send_batches_kafka: $*" >&2
-    [ ! -e out ] || tail -n 50 out err >&2
-    exit 1
-}
-
-read -ra flags <<<"${FLAGS:-}"
-source=$WAYBILL_SOURCE/tests/integration/engines
-compiled()
-{
-    "${CXX:-c++}" -std=c++20 -g -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
-        "${flags[@]}" "$source/$1.cpp" -o "$1" -lrdkafka -ldl -pthread
-}
-compiled kafka_sender
-timeout 120 ./kafka_sender || fail "kafka_sender ends with $?"
-if [ ! -x "$program" ]; then
-    echo 'SKIP: send_batches_kafka: send_batches was not built, as its packages are missing'
-    exit 0
-fi
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs kafka_sender send_batches
+program=$programs/kafka_sender
+expect_exit 0
 
 # shellcheck source=engines/send_batches_program.sh
-source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
+source "$here/engines/send_batches_program.sh"
 lines=$(wc -l <"$WAYBILL_SOURCE/examples/mailroom/recording.ndjson")
 checked='checked: each line is in the queue exactly once, in order'
 
@@ -78,14 +44,8 @@ expect_number not_accepted 1
 expect_output 'not accepted: line 3: too_large, '
 
 # A cluster of another process, twice: the second run reads back only its own lines.
-compiled kafka_cluster
-./kafka_cluster >address &
-cluster=$!
-for _ in $(seq 1000); do
-    [ ! -s address ] || break
-    sleep 0.01
-done
-at=$(head -n 1 address)
+start cluster "$programs/kafka_cluster"
+at=$(first_line cluster)
 for _ in 1 2; do
     expect_exit 0 --to "kafka://$at/lines"
     expect_output "$checked"

@@ -4,46 +4,15 @@
 # send_batches into queues of RabbitMQ, on servers of its own: each code that the server can send has
 # the outcome of the table, and the program reads its own queue back. It takes a server with Erlang, so
 # it is skipped without one.
-# With FLAGS the first program is compiled with further options, such as -fsanitize=address,undefined.
-set -euo pipefail
-export LC_ALL=C
-program=$WAYBILL_BIN/examples/send_batches
-skip()
-{
-    echo "SKIP: send_batches_rabbitmq: $*"
-    exit 0
-}
-if ! echo '#include <amqp_tcp_socket.h>' |
-    "${CXX:-c++}" -include amqp.h -E -x c++ - >/dev/null 2>&1; then
-    skip 'there is no amqp_tcp_socket.h (librabbitmq-dev)'
-fi
-if ! command -v epmd >/dev/null ||
-    ! { [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || command -v rabbitmq-server >/dev/null; }; then
-    skip 'there is no rabbitmq-server or no epmd (rabbitmq-server)'
-fi
-[ -x "$program" ] || skip 'send_batches was not built, as its packages are missing'
-! "$program" --help | grep -q 'without rabbitmq-c' || skip 'send_batches was built without rabbitmq-c'
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-mkdir tmp
-export TMPDIR=$work/tmp
-fail()
-{
-    echo "send_batches_rabbitmq: $*" >&2
-    [ ! -e out ] || tail -n 50 out err >&2
-    exit 1
-}
-
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs rabbitmq send_batches rabbitmq-server
 printf '{"n":1}\n{"n":2}\n' >two
-read -ra flags <<<"${FLAGS:-}"
-"${CXX:-c++}" -std=c++20 -g -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" \
-    "${flags[@]}" "$WAYBILL_SOURCE/tests/integration/engines/rabbitmq.cpp" -o rabbitmq -lrabbitmq
-timeout 300 ./rabbitmq "$work/server" "$program" || fail "rabbitmq ends with $?"
+program=$programs/rabbitmq
+expect_exit 0 "$work/server" "$examples/send_batches"
 
-limit=300
 # shellcheck source=engines/send_batches_program.sh
-source "$WAYBILL_SOURCE/tests/integration/engines/send_batches_program.sh"
+source "$here/engines/send_batches_program.sh"
 
 # A server of the program: all lines but those that are larger than its limit.
 recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson

@@ -41,7 +41,7 @@ nothing_sent()
     local words=$1 before code=0
     shift
     before=$(find . | sort)
-    timeout 600 "$program" "$@" >out 2>err || code=$?
+    timeout "$patience" "$program" "$@" >out 2>err || code=$?
     [ $code -eq 1 ] || fail "exit $code instead of 1: $*"
     grep -qF -- "$words" err || fail "the error output does not contain: $words"
     [ ! -s out ] || fail "it has begun to send: $*"

@@ -4,13 +4,12 @@
 # A part of ../send_batches.sh. A stand-in that speaks the JSON protocol of SQS.
 
 if [ -z "$python" ]; then
-    skip "sqs: no python3 for the stand-in"
+    skip_part "sqs: no python3 for the stand-in"
 else
     # queue LIMIT PLAN...: a stand-in whose port is $port.
     queue()
     {
-        background queue "$python" "$here/sqs_stand_in.py" got "$@"
-        server=$pid
+        start queue "$python" "$parts/sqs_stand_in.py" got "$@"
         port=$(first_line queue)
     }
     queue 65536
@@ -18,7 +17,7 @@ else
     expect_number refusals 0
     expect_number sends "$(report_number fewest)"
     same got SQS
-    stopped "$server"
+    killed queue TERM
 
     queue 48000 throttle=4 throttle=5 lose=9
     expect_exit 0 --to "sqs:http://127.0.0.1:$port/q.fifo" --blind
@@ -28,7 +27,7 @@ else
     expect_output 'ThrottlingException: Rate exceeded'
     expect_output 'repeated unchanged'
     same got 'SQS, throttled, and with an answer that was lost'
-    stopped "$server"
+    killed queue TERM
 
     # Failed entries are sent later, so the order is not kept. All of them arrive once.
     queue 65536 partial=2:0,3,9 partial=7:5 throttle=8
@@ -38,7 +37,7 @@ else
     expect_output 'InternalError: it was planned so'
     sort got | cmp -s - <(sort "$recording") || fail 'SQS: after partial failures lines are lost or doubled'
     ! cmp -s got "$recording" || fail 'SQS: nothing has failed, though it was planned'
-    stopped "$server"
+    killed queue TERM
 
     queue 65536 reject=1:2
     expect_exit 1 --to "sqs:http://127.0.0.1:$port/q"
@@ -57,6 +56,6 @@ else
     two_lines 1000 $((65537 - 1000)) >over
     expect_exit 0 --to "sqs:http://127.0.0.1:$port/q" --input over --limit 65537
     expect_number refusals 1
-    stopped "$server"
+    killed queue TERM
     held+=(sqs)
 fi
