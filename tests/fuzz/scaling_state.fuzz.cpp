@@ -81,8 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     json j = parsed ? *std::move(parsed)
                     : json::parse(fuzz_seeds()[roll(fuzz_seeds().size())], nullptr, false);
     // Replaces numbers in the lists and fields.
-    constexpr const char* fields[] = {"highest", "lowest", "made",    "last_id",  "pending",
-                                      "ready",   "last_up", "warm_at", "inactive_since", "version"};
+    constexpr const char* fields[] = {
+        "highest",        "lowest",  "applied_changes", "last_id",        "pending",
+        "warm_instances", "last_up", "warm_at",         "inactive_since", "version"};
     constexpr const char* others[] = {"", "1 5 2 4", "1 4 2 5", "1 2 3", "-zz 1 0", "2 1 1 0",
                                       "1y2p0ij32e8e7 3w5e11264sgsf", "0 0 0 0 0 0"};
     if (!j.is_object()) return 0;

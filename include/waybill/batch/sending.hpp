@@ -35,19 +35,19 @@ struct item_range {
 
 /// The outcome of an item. Every item has exactly one.
 enum class item_outcome : std::uint8_t {
-    accepted,        ///< The broker accepted it.
-    too_large,       ///< It fits into no batch, not even alone.
-    failed,          ///< It was refused permanently, or all retries failed.
-    /// Sent, but its arrival is unknown. A repetition may duplicate it. Text: "undecided".
+    accepted,   ///< The broker accepted it.
+    too_large,  ///< It fits into no batch, not even alone.
+    failed,     ///< It was refused permanently, or all retries failed.
+    /// Sent, but its arrival is unknown. A repetition may duplicate it.
     in_doubt,
-    unsent,          ///< It has not arrived, and the sender was stopped.
-    /// Not sent, because an earlier item of its key did not arrive. Text: "held_back".
+    unsent,  ///< It has not arrived, and the sender was stopped.
+    /// Not sent, because an earlier item of its key did not arrive.
     blocked_by_key,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(item_outcome) noexcept
 {
-    return "accepted, too_large, failed, undecided, unsent, held_back";
+    return "accepted, too_large, failed, in_doubt, unsent, blocked_by_key";
 }
 
 namespace detail {

@@ -48,12 +48,12 @@ struct at_least_once_machine_types : batch_machine_types {
         before,  ///< At the old position: the commit was not applied.
         after,   ///< At the new position with the own epoch: the commit was applied.
         /// Elsewhere with the own epoch: an earlier commit of this owner arrived late.
-        earlier_commit,  ///< Text: "moved".
+        earlier_commit,
         elsewhere,  ///< Written by another owner.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(checkpoint_found) noexcept
     {
-        return "before, after, moved, elsewhere";
+        return "before, after, earlier_commit, elsewhere";
     }
 
     /// Sets the checkpoint to this event by compare-and-set: it becomes the last event done. Its

@@ -22,7 +22,7 @@ enum class batch_outcome : std::uint8_t {
     /// Another owner has the partition: stop reading it. The rest belongs to that owner. Exception:
     /// the result of the last commit was lost, and the other owner moved the checkpoint before this
     /// one read it back. Then that commit may have been applied.
-    ownership_lost,  ///< Text: "abandoned".
+    ownership_lost,
     cancelled,  ///< The caller stopped the delivery. The rest is delivered again.
     unknown,    ///< The checkpoint is not known. Load it before anything else.
     empty,      ///< There was no event to deliver.
@@ -31,7 +31,7 @@ enum class batch_outcome : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view texts_of(batch_outcome) noexcept
 {
-    return "committed, redeliver, abandoned, cancelled, unknown, empty, invalid";
+    return "committed, redeliver, ownership_lost, cancelled, unknown, empty, invalid";
 }
 
 }  // namespace waybill::inline v0_2

@@ -24,12 +24,12 @@ enum class dead_letter_body : std::uint8_t {
     /// No dead letter is written. The report counts the event. It lists position and reason of the
     /// first `batch_report::max_dropped_events` such events. The caller logs them, or they are
     /// lost.
-    discard,  ///< Text: "nothing".
+    discard,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(dead_letter_body) noexcept
 {
-    return "body, pointer, summary, nothing";
+    return "body, pointer, summary, discard";
 }
 
 /// The parts of the reason and of the body that a dead letter contains.

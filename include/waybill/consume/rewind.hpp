@@ -42,7 +42,7 @@ struct [[nodiscard]] rewind_report {
     enum class outcome_type : std::uint8_t {
         rewound,   ///< The checkpoint is at `to`, or before the first event if `to` is empty.
         not_done,  ///< The checkpoint is unchanged. The caller may retry.
-        /// Another owner has written the checkpoint. Load it first. Text: "abandoned".
+        /// Another owner has written the checkpoint. Load it first.
         ownership_lost,
         unknown,  ///< The outcome of the commit is unknown. Load the checkpoint first.
         invalid,  ///< There is no checkpoint, or `to` is not before it. Nothing was changed.
@@ -50,7 +50,7 @@ struct [[nodiscard]] rewind_report {
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(outcome_type) noexcept
     {
-        return "rewound, not_done, abandoned, unknown, invalid, unable";
+        return "rewound, not_done, ownership_lost, unknown, invalid, unable";
     }
 
     outcome_type outcome = outcome_type::not_done;

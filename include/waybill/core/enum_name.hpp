@@ -2,11 +2,10 @@
 //
 // enum_name: the text of an enumerator, for logs and stored data.
 //
-//     waybill::name(waybill::item_outcome::in_doubt)     // "undecided"
+//     waybill::name(waybill::item_outcome::in_doubt)     // "in_doubt"
 //
-// Beside each enum is a function `texts_of` with the texts of its enumerators. A text may differ
-// from the C++ name: a rename in C++ changes no stored text. tests/golden/api shows the texts that
-// differ.
+// Beside each enum is a function `texts_of` with the texts of its enumerators: their C++ names, or
+// the symbols of scaling::relation.
 //
 // Cost: one comparison and one load; the texts are split at compile time.
 

@@ -38,12 +38,12 @@ struct deferral_options {
     /// `group_by_partition` puts the entries of one partition next to each other.
     enum class hand_out_order : std::uint8_t {
         by_due,  ///< By due time, then by sequence number.
-        /// Grouped; the partition of the earliest due entry comes first. Text: "by_partition".
+        /// Grouped; the partition of the earliest due entry comes first.
         group_by_partition,
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(hand_out_order) noexcept
     {
-        return "by_due, by_partition";
+        return "by_due, group_by_partition";
     }
 
     std::uint64_t max_messages = detail::highest_size;  ///< Maximum number of entries, at least 1.

@@ -40,12 +40,12 @@ struct receive_planner_types {
     enum class settle_result : std::uint8_t {
         done,  ///< The call succeeded.
         /// The message no longer exists. A lock that is lost or held elsewhere is `failed`.
-        not_found,  ///< Text: "gone".
+        not_found,
         failed,  ///< Any other error. The effect of the call is unknown.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(settle_result) noexcept
     {
-        return "done, gone, failed";
+        return "done, not_found, failed";
     }
 
     /// The settlement of a message in hand.

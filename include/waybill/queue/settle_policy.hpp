@@ -25,13 +25,13 @@ namespace waybill::inline v0_2 {
 struct settle_policy {
     /// The settlement of a message while a dependency is down.
     enum class when_down : std::uint8_t {
-        let_lock_expire,  ///< Keep it until its lock expires. Text: "leave".
+        let_lock_expire,  ///< Keep it until its lock expires.
         defer,            ///< Defer it by a pause of `levels.pauses`.
         abandon,  ///< Return it at once. For a queue that does not count this as a delivery.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(when_down) noexcept
     {
-        return "leave, defer, abandon";
+        return "let_lock_expire, defer, abandon";
     }
 
     /// The retries after transient faults. Each retry is a delivery. By default `max_deliveries` is

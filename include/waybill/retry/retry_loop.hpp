@@ -73,7 +73,7 @@ struct retry_loop_types {
     enum class retry_outcome : std::uint8_t {
         open,       ///< A further attempt may follow.
         succeeded,  ///< The last attempt succeeded.
-        /// The last fault was permanent, ownership_lost or cancelled. Text: "not_worth_it".
+        /// The last fault was permanent, ownership_lost or cancelled.
         not_retriable,
         tries,       ///< The maximum number of attempts is reached.
         time_limit,  ///< The next attempt, possibly the first, would start too late.
@@ -81,7 +81,7 @@ struct retry_loop_types {
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(retry_outcome) noexcept
     {
-        return "open, succeeded, not_worth_it, tries, time_limit, budget";
+        return "open, succeeded, not_retriable, tries, time_limit, budget";
     }
 
     /// Make the call and report its result as an `attempted` event.

@@ -68,13 +68,13 @@ struct pipeline_policy {
     /// also `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails.
     /// With `hold` the steps wait for a program that can convert it.
     enum class when_unreadable : std::uint8_t {
-        /// Each step is dead-lettered. No step waits for manual repair. Text: "park".
+        /// Each step is dead-lettered. No step waits for manual repair.
         dead_letter,
-        hold,         ///< Each step is given back until the state is repaired.
+        hold,  ///< Each step is given back until the state is repaired.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(when_unreadable) noexcept
     {
-        return "park, hold";
+        return "dead_letter, hold";
     }
 
     pipeline_mode mode = pipeline_mode::stop_on_failure;
@@ -141,21 +141,21 @@ struct pipeline_policy {
 enum class step_outcome : std::uint8_t {
     done,      ///< The step has run, the state contains it, and the message is complete.
     repeated,  ///< The step was done before. The message is complete.
-    /// The dead letter with the reason is written, and the message is complete. Text: "parked".
+    /// The dead letter with the reason is written, and the message is complete.
     dead_lettered,
     given_back,  ///< The message is delivered again, with the rest of its session.
     /// As `given_back`, because the session state is unreadable and must not be overwritten.
-    state_unreadable,  ///< Text: "held".
+    state_unreadable,
     /// The outcome is unknown, or another holder has the session. The message is delivered again
     /// unless it is complete.
     lost,
-    /// Another message is in hand. This one is unchanged and has to wait. Text: "not_taken".
+    /// Another message is in hand. This one is unchanged and has to wait.
     other_in_hand,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(step_outcome) noexcept
 {
-    return "done, repeated, parked, given_back, held, lost, not_taken";
+    return "done, repeated, dead_lettered, given_back, state_unreadable, lost, other_in_hand";
 }
 
 }  // namespace waybill::inline v0_2

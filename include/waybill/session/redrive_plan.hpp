@@ -40,21 +40,20 @@ struct redrive_plan {
 
     /// The reason why the dead letters of a session are not sent.
     enum class skip_reason : std::uint8_t {
-        none,        ///< They are sent. Text: "no".
+        none,        ///< They are sent.
         filtered,    ///< The filter does not select them.
         no_session,  ///< They have no session id.
         /// All dead letters present were sent, and the last step is missing.
-        /// `redrive_plan::options::close` ends the session without it. Text: "waiting".
+        /// `redrive_plan::options::close` ends the session without it.
         end_missing,
         /// The session has done these steps already. The operator may remove the dead letters.
-        /// Text: "behind".
         already_done,
         damaged,  ///< See the marks of the session; `redrive_plan::options::damaged` sends them.
         no_body,  ///< Bodies are elsewhere; `redrive_plan::options::fetches_bodies` sends them.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(skip_reason) noexcept
     {
-        return "no, filtered, no_session, waiting, behind, damaged, no_body";
+        return "none, filtered, no_session, end_missing, already_done, damaged, no_body";
     }
 
     /// Facts about the dead letters of a session that an operator should know.

@@ -104,11 +104,11 @@ struct sweep_item {
         clear_stuck,     ///< Unchanged for more than `give_up_after`. Clear it.
         stuck,           ///< Unchanged for more than `stuck_after`; neither failed nor finished.
         unreadable,      ///< Newer, corrupt or too large. Leave it to a program that can read it.
-        no_time,         ///< Neither the state nor the store has a time. Text: "ageless".
+        no_time,         ///< Neither the state nor the store has a time.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(sweep_verdict) noexcept
     {
-        return "clear_finished, clear_failed, clear_stuck, stuck, unreadable, ageless";
+        return "clear_finished, clear_failed, clear_stuck, stuck, unreadable, no_time";
     }
 
     std::uint64_t index = 0;  ///< The index in the states that were swept.

@@ -49,13 +49,13 @@ enum class answer : std::uint8_t {
     ownership_lost,  ///< Another owner has the lock, the session or the producer id. Stop.
     /// The message may have arrived. Repeat the identical request or query the outcome. Do not
     /// change the batch.
-    outcome_unknown,  ///< Text: "unknown".
+    outcome_unknown,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(answer) noexcept
 {
     return "accepted, too_large, too_many, throttled, transient, permanent, infrastructure, "
-           "ownership_lost, unknown";
+           "ownership_lost, outcome_unknown";
 }
 
 /// The fault of a message that was sent alone, for callers without batches. For a batch use the

@@ -62,8 +62,7 @@ bool idle(const batch_sender& s, steady_time now = at(0))
 
 static_assert(name(item_outcome::accepted) == "accepted" &&
               name(item_outcome::too_large) == "too_large");
-static_assert(name(item_outcome::failed) == "failed" &&
-              name(item_outcome::in_doubt) == "undecided");
+static_assert(name(item_outcome::failed) == "failed" && name(item_outcome::in_doubt) == "in_doubt");
 static_assert(name(item_outcome::unsent) == "unsent" && name(static_cast<item_outcome>(9)) == "?");
 static_assert(batch_sender::queued(-1).bytes == unlimited && batch_sender::queued(7U).bytes == 7);
 static_assert(std::is_copy_constructible_v<batch_sender> &&

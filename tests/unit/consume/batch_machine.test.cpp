@@ -34,7 +34,7 @@ constexpr std::uint64_t epoch = 4;
 
 static_assert(!waybill::validate(batch_policy{}));
 static_assert(waybill::validate(batch_policy{.tries = 0})->field == "tries");
-static_assert(name(batch_outcome::ownership_lost) == "abandoned" &&
+static_assert(name(batch_outcome::ownership_lost) == "ownership_lost" &&
               name(batch_outcome::unknown) == "unknown");
 
 constexpr fault_kind every_fault[] = {fault_kind::transient, fault_kind::permanent,

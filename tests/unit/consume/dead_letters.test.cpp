@@ -229,7 +229,7 @@ TEST_CASE("rewind: moves the owner's checkpoint back, and refuses another owner'
     using waybill::rewind;
     using waybill::rewind_report;
     static_assert(name(rewind_report::outcome_type::rewound) == "rewound" &&
-                  name(rewind_report::outcome_type::ownership_lost) == "abandoned");
+                  name(rewind_report::outcome_type::ownership_lost) == "ownership_lost");
 
     store s;
     const auto handle = [](store::transaction& tx, const event& e) {

@@ -57,12 +57,12 @@ TEST_CASE("outcomes are formatted by name")
     CHECK(line(dead_letter_message::cause::exhausted) == "exhausted");
     CHECK(line(let_lock_expire::cause::lock_short) == "lock_short");
     CHECK(line(settle_policy::when_down::abandon) == "abandon");
-    CHECK(line(receive_planner::settle_result::not_found) == "gone");
+    CHECK(line(receive_planner::settle_result::not_found) == "not_found");
     CHECK(line(delivery_terms::lifetime::delivery_limit::time_to_live) == "time_to_live");
     CHECK(line(prune_plan::removal::limit::bytes) == "bytes");
     CHECK(line(prune_policy::when_full::refuse_new) == "refuse_new");
     CHECK(line(deferred_messages::defer_result::full) == "full");
-    CHECK(line(deferral_options::hand_out_order::group_by_partition) == "by_partition");
+    CHECK(line(deferral_options::hand_out_order::group_by_partition) == "group_by_partition");
     CHECK(line(deferred_messages::load_error::code::other_format) == "other_format");
     CHECK(fmt::format("{:>8}", circuit_breaker::circuit_state::open) == "    open");
 }
@@ -335,17 +335,18 @@ TEST_CASE("policies and options")
     CHECK(line(prune_policy{.age = 168h, .count = 9, .bytes = 7, .spike = {5, 10min}}) ==
           "keeps 168h, 9 rows, 7 bytes, prunes to 0.9; spike 5 rows within 10min; refuse_new");
     CHECK(line(settle_policy{}) ==
-          "961 deliveries, calls of at most 1s, on outage leave, defers up to forever; " +
+          "961 deliveries, calls of at most 1s, on outage let_lock_expire, defers up to forever; " +
               line(settle_policy{}.levels));
     CHECK(line(settle_policy{.max_deliveries = unlimited,
                              .can_defer = false,
                              .defer_renews = true,
                              .release_counts = false}) ==
-          "unlimited deliveries, calls of at most 1s, on outage leave, cannot defer, "
+          "unlimited deliveries, calls of at most 1s, on outage let_lock_expire, cannot defer, "
           "releases not counted; " +
               line(settle_policy{}.levels));
     CHECK(line(settle_policy{.longest_defer = 12h, .defer_renews = true}) ==
-          "961 deliveries, calls of at most 1s, on outage leave, defers up to 12h and renews "
+          "961 deliveries, calls of at most 1s, on outage let_lock_expire, defers up to 12h and "
+          "renews "
           "deliveries; " +
               line(settle_policy{}.levels));
     CHECK(line(settle_batches::config{}) ==

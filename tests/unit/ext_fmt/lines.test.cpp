@@ -54,7 +54,7 @@ TEST_CASE("enums are formatted by name, with the format specifications of a stri
     CHECK(line(add_result::too_large) == "too_large");
     CHECK(line(event_result::stale) == "stale");
     CHECK(line(fault_kind::ownership_lost) == "ownership_lost");
-    CHECK(line(item_outcome::in_doubt) == "undecided");
+    CHECK(line(item_outcome::in_doubt) == "in_doubt");
     CHECK(line(batch_outcome::committed) == "committed");
     CHECK(line(commit_outcome::not_applied) == "not_applied");
     CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
@@ -166,7 +166,7 @@ TEST_CASE("limits, error codes and refusals of services")
           "(measured 2026-11, https://docs.nats.io/reference/config/max_payload)");
     CHECK(line(wire::error_code{"ServerBusy", wire::answer::throttled}) == "ServerBusy: throttled");
     const wire::error_code mine[] = {{"a\nb", wire::answer::outcome_unknown, -1}};
-    CHECK(line(mine[0]) == "a\\nb (-1): unknown");
+    CHECK(line(mine[0]) == "a\\nb (-1): outcome_unknown");
     CHECK(line(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
           "mine: 1 code (2026-11, a page)");
     CHECK(line(wire::refusal_numbers{300, 256}) ==

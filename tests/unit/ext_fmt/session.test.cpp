@@ -32,8 +32,8 @@ TEST_CASE("outcomes of sessions are formatted by name")
     CHECK(line(pipeline_policy::pipeline_mode::independent) == "independent");
     CHECK(line(pipeline_policy::when_unreadable::hold) == "hold");
     CHECK(line(step_outcome::given_back) == "given_back");
-    CHECK(line(sweep_item::sweep_verdict::no_time) == "ageless");
-    CHECK(line(redrive_plan::skip_reason::already_done) == "behind");
+    CHECK(line(sweep_item::sweep_verdict::no_time) == "no_time");
+    CHECK(line(redrive_plan::skip_reason::already_done) == "already_done");
     CHECK(line(redrive::redrive_outcome::stopped) == "stopped");
     CHECK(line(dead_letter_import::import_outcome::uncertain) == "uncertain");
     CHECK(line(job::error::code::no_steps) == "no_steps");
@@ -69,7 +69,7 @@ TEST_CASE("policies, actions and reports of sessions")
 {
     CHECK(line(pipeline_policy{.retry = {.max_attempts = 3}}) ==
           "stop_on_failure: at most 3 tries of a step, in hand for 10s, 7 deliveries of 10; "
-          "unreadable: park, refused: hold");
+          "unreadable: dead_letter, refused: hold");
     CHECK(line(sweep_policy{}) ==
           "messages live for 336h, failed states for 720h, stuck after 24h");
     CHECK(line(pipeline{}.next(steady_time{})) == "load state");

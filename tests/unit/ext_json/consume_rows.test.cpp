@@ -88,7 +88,7 @@ TEST_CASE("an invalid crash record is refused with its path")
     CHECK(without(died, "version") == "/version: expected a value, found nothing");
     CHECK(without(died, "suspects") == "/suspects: expected a value, found nothing");
     CHECK(without(died, "deaths") == "/deaths: expected a value, found nothing");
-    CHECK(without(died, "by") == "/by: expected a value, found nothing");
+    CHECK(without(died, "incarnation") == "/incarnation: expected a value, found nothing");
     CHECK(without(died, "to") == "/to: expected a value, found nothing");
     CHECK(without(died, "epoch") == "/epoch: expected a value, found nothing");
     CHECK(wrong_field(died, "version", 2) ==
@@ -99,14 +99,15 @@ TEST_CASE("an invalid crash record is refused with its path")
           "/suspects: expected a whole number of at most 64 bits, found \"all\"");
     CHECK(wrong_field(died, "deaths", std::uint64_t{1} << 32U) ==
           "/deaths: expected a whole number of at most 32 bits, found 4294967296");
-    CHECK(wrong_field(died, "by", -7) ==
-          "/by: expected a whole number of at most 64 bits, found -7");
+    CHECK(wrong_field(died, "incarnation", -7) ==
+          "/incarnation: expected a whole number of at most 64 bits, found -7");
     CHECK(wrong_field(died, "death", 1) ==
-          "/death: expected one of the fields version, from, to, suspects, deaths, by, epoch, "
-          "found 1");
+          "/death: expected one of the fields version, from, to, suspects, deaths, incarnation, "
+          "epoch, found 1");
     CHECK(read_json<crash_record>(json{{"version", 2}}).error().kind == json_error::code::newer);
-    CHECK(parse_json<crash_record>(R"({"version":1,"by":1,"by":2})").error().kind ==
-          json_error::code::duplicate);
+    CHECK(
+        parse_json<crash_record>(R"({"version":1,"incarnation":1,"incarnation":2})").error().kind ==
+        json_error::code::duplicate);
 }
 
 TEST_CASE("an invalid lease is refused with its path")
@@ -179,8 +180,8 @@ TEST_CASE("claims, claim results, lease tables and balance plans are written")
     CHECK(part["version"] == 7);
     CHECK(part["partial"] == true);
     CHECK(json(lease_claim::result{lease_claim::result::claim_outcome::won, 4, 13}).dump() ==
-          R"({"end":"won","epoch":4,"row_version":13})");
-    CHECK(json(lease_claim::result{}).dump() == R"({"end":"contended"})");
+          R"({"epoch":4,"outcome":"won","row_version":13})");
+    CHECK(json(lease_claim::result{}).dump() == R"({"outcome":"contended"})");
     CHECK(json(lease_table{{held}, {there}}).dump() ==
           R"({"leases":[)" + json(held).dump() + R"(],"owners":[)" + json(there).dump() + "]}");
     CHECK(json(balance_plan{.claim = {1, 4}, .mine = 1, .target = 3}).dump() ==

@@ -33,8 +33,8 @@ TEST_CASE("reports and assignments")
 {
     CHECK(written(at_least_once_report{
               .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
-          R"({"dead_lettered":0,"end":"committed","handled":9,)"
-          R"("reached":{"offset":"x","sequence":18},"repeated":0,"skipped":0})");
+          R"({"dead_lettered":0,"handled":9,"outcome":"committed","reached":{"offset":"x",)"
+          R"("sequence":18},"repeated":0,"skipped":0})");
     CHECK(written(at_least_once_report{.outcome = batch_outcome::redeliver,
                                        .dead_lettered = 1,
                                        .dropped = 2,
@@ -42,31 +42,32 @@ TEST_CASE("reports and assignments")
                                        .repeated = 4,
                                        .not_committed = 5,
                                        .reason = infrastructure("disk full")}) ==
-          R"({"dead_lettered":1,"dropped":2,"end":"redeliver","handled":0,"repeated":4,)"
-          R"("skipped":3,"uncovered":5,"why":{"how":"infrastructure","text":"disk full"}})");
-    CHECK(
-        written(at_least_once_report{.outcome = batch_outcome::committed,
-                                     .dropped = 1,
-                                     .dropped_events = {{{7, "x"}, permanent("bad")}}}) ==
-        R"({"dead_lettered":0,"dropped":1,"dropped_events":[{"at":{"offset":"x","sequence":7},)"
-        R"("why":{"how":"permanent","text":"bad"}}],"end":"committed","handled":0,"repeated":0,"skipped":0})");
+          R"({"dead_lettered":1,"dropped":2,"handled":0,"not_committed":5,)"
+          R"("outcome":"redeliver","reason":{"kind":"infrastructure","text":"disk full"},)"
+          R"("repeated":4,"skipped":3})");
+    CHECK(written(at_least_once_report{.outcome = batch_outcome::committed,
+                                       .dropped = 1,
+                                       .dropped_events = {{{7, "x"}, permanent("bad")}}}) ==
+          R"({"dead_lettered":0,"dropped":1,"dropped_events":[{"at":{"offset":"x","sequence":7},)"
+          R"("reason":{"kind":"permanent","text":"bad"}}],"handled":0,"outcome":"committed",)"
+          R"("repeated":0,"skipped":0})");
     CHECK(json(batch_report{.dropped_events = {{{7, ""}, permanent("bad")}}})["dropped_events"].size() == 1);
 
     const assignment mine{{"a", "b", "c"}, position{7, ""}, 3};
     CHECK(written(rewind_report{rewind_report::outcome_type::rewound, mine, {}}) ==
-          R"({"end":"rewound","mine":)" + written(mine) + "}");
+          R"({"mine":)" + written(mine) + R"(,"outcome":"rewound"})");
     CHECK(json(rewind_report{rewind_report::outcome_type::invalid, mine,
-                             permanent("no")})["why"]["text"] == "no");
+                             permanent("no")})["reason"]["text"] == "no");
     CHECK(written(reprocess_report{reprocess_report::outcome_type::handled, {}}) ==
-          R"({"end":"handled"})");
+          R"({"outcome":"handled"})");
     CHECK(written(reprocess_report{reprocess_report::outcome_type::failed, permanent("no")}) ==
-          R"({"end":"failed","why":{"how":"permanent","text":"no"}})");
+          R"({"outcome":"failed","reason":{"kind":"permanent","text":"no"}})");
     assignment taken = mine;
     taken.expired_incarnation = 9;
-    CHECK(json(taken)["ended"] == 9);
+    CHECK(json(taken)["expired_incarnation"] == 9);
     CHECK(written(call_report{
               .outcome = retry_loop::retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
-          R"({"elapsed":"1.5s","end":"succeeded","tries":3})");
+          R"({"elapsed":"1.5s","outcome":"succeeded","tries":3})");
 }
 
 TEST_CASE("tracked events, encoded events and message lifetimes")
@@ -74,12 +75,12 @@ TEST_CASE("tracked events, encoded events and message lifetimes")
     CHECK(written(tracked_event{17, 2, 5}) == R"({"generation":2,"number":5,"sequence":17})");
     CHECK(written(completion_tracker::blocked{17, 1}) == R"({"sequence":17,"waiting":1})");
     CHECK(written(encoded_done{"abc", 5, 2, encoded_done::encoded_as::cut}) ==
-          R"({"bytes":"abc","dropped":2,"how":"cut","kept":5})");
+          R"({"bytes":"abc","dropped":2,"kept":5,"outcome":"cut"})");
     CHECK(json(encoded_done{"\xFF", 5, 2, encoded_done::encoded_as::cut})["bytes_base64"] ==
           "/w==");
     CHECK(written(delivery_terms::lifetime{
               10min, delivery_terms::lifetime::delivery_limit::time_to_live}) ==
-          R"({"by":"time_to_live","lasts":"10min"})");
+          R"({"lasts":"10min","limited_by":"time_to_live"})");
 }
 
 TEST_CASE("outcomes are written by name")
@@ -88,7 +89,7 @@ TEST_CASE("outcomes are written by name")
     CHECK(json(lock_renewal::lock_outcome::expired) == "expired");
     CHECK(json(completion_tracker::track_error::behind) == "behind");
     CHECK(json(tracker_start::decode_error::newer) == "newer");
-    CHECK(json(at_least_once_machine::checkpoint_found::earlier_commit) == "moved");
+    CHECK(json(at_least_once_machine::checkpoint_found::earlier_commit) == "earlier_commit");
     CHECK(json(receive_planner::settle_result::failed) == "failed");
 }
 
@@ -100,10 +101,10 @@ TEST_CASE("settlements and actions of settle_batches")
           R"({"act":"defer","until":"2024-02-29T12:00:00Z"})");
     CHECK(written(settlement(dead_letter_message{dead_letter_message::cause::exhausted,
                                                  fault_kind::transient, 7, unlimited})) ==
-          R"({"act":"dead_letter_message","how":"transient","most":"unlimited","used":7,)"
-          R"("why":"exhausted"})");
+          R"({"act":"dead_letter_message","kind":"transient","max_attempts":"unlimited",)"
+          R"("reason":"exhausted","used":7})");
     CHECK(written(let_lock_expire{let_lock_expire::cause::pause}) ==
-          R"({"act":"leave","why":"pause"})");
+          R"({"act":"let_lock_expire","reason":"pause"})");
 
     settle_batches calls;
     calls.on(settle_batches::decided{}, at_5s);
@@ -112,10 +113,10 @@ TEST_CASE("settlements and actions of settle_batches")
     CHECK(written(settle_batches::report{3, settle_batches::settle_kind::defer,
                                          settle_batches::settle_outcome::done, fault_kind::none,
                                          1}) ==
-          R"({"act":"report","end":"done","item":3,"kind":"defer","tries":1})");
+          R"({"act":"report","item":3,"kind":"defer","outcome":"done","tries":1})");
     CHECK(json(settle_batches::report{3, settle_batches::settle_kind::defer,
                                       settle_batches::settle_outcome::given_up,
-                                      fault_kind::permanent, 1})["how"] == "permanent");
+                                      fault_kind::permanent, 1})["fault"] == "permanent");
 }
 
 TEST_CASE("actions of the consumer state machines")
@@ -125,15 +126,15 @@ TEST_CASE("actions of the consumer state machines")
           R"({"act":"commit_to","event":3})");
     commit_schedule pace{{.every = 1}, at_5s};
     pace.on(commit_schedule::events_done{1}, at_5s);
-    CHECK(written(pace.next(at_5s)) == R"({"act":"commit_position","why":"count"})");
+    CHECK(written(pace.next(at_5s)) == R"({"act":"commit_position","reason":"count"})");
 
     const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 1};
     const lease_group group{"orders", "billing", {"0", "1"}, there.owner, {}};
-    const std::string announces = R"({"act":"renew","since":0,"who":)" + written(there) + "}";
+    const std::string announces = R"({"act":"renew","row":)" + written(there) + R"(,"since":0})";
     CHECK(written(lease_manager(group).next(at_5s)) == announces);
     CHECK(written(processor({group, {}}).next(at_5s)) == announces);
     CHECK(written(lease_manager::lease_call(lease_manager::leave{there})) ==
-          R"({"act":"withdraw","who":)" + written(there) + "}");
+          R"({"act":"leave","row":)" + written(there) + "}");
     CHECK(written(lease_manager::lease_call(lease_manager::list_leases{"a", "b"})) ==
           R"({"act":"list_leases","group":"b","source":"a"})");
     const lease_claim row{{"a", "b", "c"}, there.owner, 4, 12};
@@ -151,25 +152,26 @@ TEST_CASE("actions of the consumer state machines")
           R"({"act":"close","epoch":5,"lost":true,"partition":3})");
     CHECK(written(partition_lifecycle::save{3, 5}) == R"({"act":"save","epoch":5,"partition":3})");
     CHECK(written(partition_lifecycle::release{3, 5}) ==
-          R"({"act":"relinquish","epoch":5,"partition":3})");
+          R"({"act":"release","epoch":5,"partition":3})");
 }
 
 TEST_CASE("actions of receive_planner and lock_renewal")
 {
     CHECK(written(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
-          R"({"act":"take_due","first":0,"most":3})");
-    CHECK(written(receive_planner::receive{7, 1}) == R"({"act":"receive","first":7,"most":1})");
+          R"({"act":"take_due_pairs","first":0,"max_pairs":3})");
+    CHECK(written(receive_planner::receive{7, 1}) == R"({"act":"receive","first":7,)"
+                                                     R"("max_messages":1})");
     CHECK(written(receive_planner::receive_deferred{7}) ==
           R"({"act":"receive_deferred","work":7})");
     CHECK(written(receive_planner::settle_original{7, receive_planner::settle_as::complete}) ==
-          R"({"act":"settle_original","how":"complete","work":7})");
+          R"({"act":"settle_original","as":"complete","work":7})");
     CHECK(written(receive_planner::settle_message{7, receive_planner::settle_as::give_back}) ==
-          R"({"act":"settle_message","how":"give_back","work":7})");
+          R"({"act":"settle_message","as":"give_back","work":7})");
     CHECK(json(receive_planner::settle_message{7, receive_planner::settle_as::complete,
                                                true})["gone"] == true);
     lock_renewal lock({.lock = 60s});
     lock.on(lock_renewal::lock_taken{}, at_5s);
-    CHECK(written(lock.next(at_5s)) == R"({"act":"wait","until_steady_ns":35000000000})");
+    CHECK(written(lock.next(at_5s)) == R"({"act":"wait_until","until_steady_ns":35000000000})");
     CHECK(written(lock_renewal::action(lock_renewal::renew{2})) ==
           R"({"act":"renew","attempt":2})");
 }

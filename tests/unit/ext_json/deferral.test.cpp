@@ -125,9 +125,9 @@ TEST_CASE("options are given by the reader, and validated")
 TEST_CASE("results, errors and entries of deferred messages are written")
 {
     CHECK(json(deferred_messages::defer_result::full) == "full");
-    CHECK(json(deferral_options::hand_out_order::group_by_partition) == "by_partition");
+    CHECK(json(deferral_options::hand_out_order::group_by_partition) == "group_by_partition");
     CHECK(json(load<deferred_messages>("x", {}).error()).dump() ==
-          R"({"offset":0,"problem":"other_format"})");
+          R"({"kind":"other_format","offset":0})");
     CHECK(json(load<deferred_messages>("x", {.max_messages = 0}).error())["options"].is_string());
     CHECK(json(two().take(golden_books::seconds(golden_books::noon), {}, 1)[0])["ticket"] == 1);
 }

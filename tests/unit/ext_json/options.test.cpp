@@ -52,7 +52,7 @@ std::string not_a_duration(std::string_view path, std::string_view found)
 TEST_CASE("call policies")
 {
     comes_back(call_policy{.retry = {.max_attempts = 4, .pauses = {.cap = 5s}}, .time_limit = 90s},
-               R"({"retry":{"immediate":0,"most":4,"pauses":{"base":"100ms","cap":"5s",)"
+               R"({"retry":{"immediate":0,"max_attempts":4,"pauses":{"base":"100ms","cap":"5s",)"
                R"("factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"
                R"("time_limit":"90s"})");
     CHECK(wrong<call_policy>({{"time_limit", 90}}) == not_a_duration("/time_limit", "90"));
@@ -71,26 +71,28 @@ TEST_CASE("circuit breakers")
                                 .break_duration = {.base = 1s, .spread = backoff::jitter::equal},
                                 .half_open_steps = 3,
                                 .transient_counts = true},
-        R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
-        R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
-        R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
+        R"({"break_duration":{"base":"1s","cap":"30s","factor":2.0,"highest_hint":"0s",)"
+        R"("spread":"equal","step":"0s"},"consecutive_failures":5,"failure_ratio":0.25,)"
+        R"("half_open_steps":3,"minimum_throughput":20,"sampling_duration":"10s",)"
+        R"("timeout":"2min","transient_counts":true})");
     CHECK(json(circuit_breaker::config{
-              .consecutive_failures = circuit_breaker::config::never})["in_a_row"] == "unlimited");
-    const auto never = read_json<circuit_breaker::config>({{"min_calls", "unlimited"}});
+              .consecutive_failures = circuit_breaker::config::never})["consecutive_failures"] ==
+          "unlimited");
+    const auto never = read_json<circuit_breaker::config>({{"minimum_throughput", "unlimited"}});
     CHECK(never->minimum_throughput == circuit_breaker::config::never);
     // A partial document leaves the other fields of a circuit breaker at their defaults.
-    const auto read = read_json<circuit_breaker::config>({{"shut_for", {{"base", "1s"}}}});
+    const auto read = read_json<circuit_breaker::config>({{"break_duration", {{"base", "1s"}}}});
     REQUIRE(read.has_value());
     CHECK(read->break_duration ==
           backoff{.base = 1s, .cap = 300s, .spread = backoff::jitter::none});
-    CHECK(wrong<circuit_breaker::config>({{"trip_at", "50%"}}) ==
-          "/trip_at: expected a number, found \"50%\"");
-    CHECK(wrong<circuit_breaker::config>({{"ramp", -1}}) ==
-          "/ramp: expected a whole number of at most 32 bits, found -1");
+    CHECK(wrong<circuit_breaker::config>({{"failure_ratio", "50%"}}) ==
+          "/failure_ratio: expected a number, found \"50%\"");
+    CHECK(wrong<circuit_breaker::config>({{"half_open_steps", -1}}) ==
+          "/half_open_steps: expected a whole number of at most 32 bits, found -1");
     CHECK(wrong<circuit_breaker::config>({{"transient_counts", 1}}) ==
           "/transient_counts: expected true or false, found 1");
-    CHECK(wrong<circuit_breaker::config>({{"shut_for", {{"top", "1s"}}}}) ==
-          "/shut_for/top: expected one of the fields base, cap, factor, spread, step, "
+    CHECK(wrong<circuit_breaker::config>({{"break_duration", {{"top", "1s"}}}}) ==
+          "/break_duration/top: expected one of the fields base, cap, factor, spread, step, "
           "highest_hint, found \"1s\"");
 }
 
@@ -102,24 +104,28 @@ TEST_CASE("options of lock_renewal, receive_planner and delivery_terms")
                                     .answer_timeout = 2s,
                                     .max_duration = 10min,
                                     .pauses = {.base = 1s}},
-               R"({"answer":"2s","lock":"30s","margin":"5s","most":"10min","pauses":{"base":"1s",)"
-               R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"},)"
-               R"("renew_left":0.25})");
+               R"({"answer_timeout":"2s","lock":"30s","margin":"5s","max_duration":"10min",)"
+               R"("pauses":{"base":"1s","cap":"30s","factor":2.0,"highest_hint":"0s",)"
+               R"("spread":"full","step":"0s"},"renew_left":0.25})");
     CHECK(wrong<lock_renewal::config>({{"lock", 30}}) == not_a_duration("/lock", "30"));
     CHECK(wrong<lock_renewal::config>({{"locks", "30s"}}) ==
-          "/locks: expected one of the fields lock, renew_left, margin, answer, most, pauses, "
+          "/locks: expected one of the fields lock, renew_left, margin, answer_timeout, "
+          "max_duration, pauses, "
           "found \"30s\"");
 
     const receive_planner::config in{
         .max_in_flight = 32, .pause = 2s, .poll_interval = 1min, .breaker = {.half_open_steps = 2}};
-    comes_back(in, R"({"at_once":32,"guard":)" + json(in.breaker).dump() +
-                       R"(,"look_every":"1min","pause":"2s"})");
-    CHECK(wrong<receive_planner::config>({{"guard", {{"period", 30}}}}) ==
-          not_a_duration("/guard/period", "30"));
-    CHECK(wrong<receive_planner::config>({{"at_once", "many"}}) ==
-          "/at_once: expected a whole number of at most 64 bits, or \"unlimited\", found \"many\"");
-    CHECK(wrong<receive_planner::config>({{"probe", json::object()}}) ==
-          "/probe: expected one of the fields at_once, pause, look_every, guard, found an object");
+    comes_back(in, R"({"breaker":)" + json(in.breaker).dump() +
+                       R"(,"max_in_flight":32,"pause":"2s","poll_interval":"1min"})");
+    CHECK(wrong<receive_planner::config>({{"breaker", {{"sampling_duration", 30}}}}) ==
+          not_a_duration("/breaker/sampling_duration", "30"));
+    CHECK(wrong<receive_planner::config>({{"max_in_flight", "many"}}) ==
+          "/max_in_flight: expected a whole number of at most 64 bits, or \"unlimited\", "
+          "found \"many\"");
+    CHECK(
+        wrong<receive_planner::config>({{"probe", json::object()}}) ==
+        "/probe: expected one of the fields max_in_flight, pause, poll_interval, breaker, found an "
+        "object");
 
     comes_back(delivery_terms{.lock = 30s, .max_deliveries = 5, .time_to_live = 336h},
                R"({"highest_lock":"5min","lock":"30s","max_deliveries":5,"time_to_live":"336h"})");
@@ -142,7 +148,7 @@ TEST_CASE("settle policies")
                       R"(,"longest_defer":"12h","max_deliveries":"unlimited",)"
                       R"("on_outage":"defer","release_counts":false,"to_settle":"2s"})");
     CHECK(wrong<settle_policy>({{"on_outage", "park"}}) ==
-          "/on_outage: expected leave, defer or abandon, found \"park\"");
+          "/on_outage: expected let_lock_expire, defer or abandon, found \"park\"");
     CHECK(wrong<settle_policy>({{"longest_defer", 43'200}}) ==
           not_a_duration("/longest_defer", "43200"));
     CHECK(wrong<settle_policy>({{"deliveries", 3}}) ==
@@ -181,13 +187,13 @@ TEST_CASE("options of trackers and commit schedules")
     comes_back(
         tracker_options{
             .max_in_flight = 10, .span = 20, .mark = tracker_options::commit_mark::high_water},
-        R"({"mark":"high_water","most":10,"span":20})");
+        R"({"mark":"high_water","max_in_flight":10,"span":20})");
     CHECK(wrong<tracker_options>({{"mark", "middle"}}) ==
           "/mark: expected low_water or high_water, found \"middle\"");
-    CHECK(wrong<tracker_options>({{"most", "unlimited"}}) ==
-          "/most: expected a whole number of at most 64 bits, found \"unlimited\"");
+    CHECK(wrong<tracker_options>({{"max_in_flight", "unlimited"}}) ==
+          "/max_in_flight: expected a whole number of at most 64 bits, found \"unlimited\"");
     CHECK(wrong<tracker_options>({{"least", 1}}) ==
-          "/least: expected one of the fields most, span, mark, found 1");
+          "/least: expected one of the fields max_in_flight, span, mark, found 1");
 
     comes_back(commit_schedule::config{.every = 1'000,
                                       .interval = 5s,
@@ -220,19 +226,21 @@ TEST_CASE("policies of process_at_least_once")
                                     .check_commit = batch_policy::commit_check::always,
                                     .keys = {.scope = idempotency_keys::options::scope_type::event,
                                              .max_bytes = 64}},
-               R"({"ask_from":3,"body_bytes":4096,"commit_every":100,"keeps":"summary",)"
-               R"("keys":{"most":64,"scope":"event"},"on_exhausted":"dead_letter",)"
-               R"("read_back":"always","reason_bytes":80,"summary_bytes":64,"tries":5})");
+               R"({"body_bytes":4096,"check_commit":"always","commit_every":100,)"
+               R"("decide_all_failed_from":3,"keeps":"summary","keys":{"max_bytes":64,)"
+               R"("scope":"event"},"on_exhausted":"dead_letter","reason_bytes":80,)"
+               R"("summary_bytes":64,"tries":5})");
     CHECK(json(at_least_once_policy{})["commit_every"] == "unlimited");
     CHECK(wrong<at_least_once_policy>({{"keys", {{"scope", "all"}}}}) ==
           "/keys/scope: expected group or event, found \"all\"");
     CHECK(wrong<at_least_once_policy>({{"keys", {{"length", 64}}}}) ==
-          "/keys/length: expected one of the fields scope, most, found 64");
+          "/keys/length: expected one of the fields scope, max_bytes, found 64");
     CHECK(wrong<at_least_once_policy>({{"savepoints", true}}) ==
-          "/savepoints: expected one of the fields tries, on_exhausted, commit_every, ask_from, "
-          "reason_bytes, keeps, body_bytes, summary_bytes, read_back, keys, found true");
+          "/savepoints: expected one of the fields tries, on_exhausted, commit_every, "
+          "decide_all_failed_from, reason_bytes, keeps, body_bytes, summary_bytes, check_commit, "
+          "keys, found true");
     CHECK(wrong<at_least_once_policy>({{"keeps", "some"}}) ==
-          "/keeps: expected body, pointer, summary or nothing, found \"some\"");
+          "/keeps: expected body, pointer, summary or discard, found \"some\"");
 }
 
 }  // namespace

@@ -89,11 +89,11 @@ TEST_CASE("ordered_json: reports and actions are written")
           R"({"first":3,"count":2,"outcome":"accepted"})");
     CHECK(ordered_json(batch_report{.handled = 4})["handled"] == 4);
     CHECK(ordered_json(batch_sender::action(wait_until{steady_time{}})).dump() ==
-          R"({"act":"wait","until_steady_ns":0})");
+          R"({"act":"wait_until","until_steady_ns":0})");
     CHECK(ordered_json(settlement(complete{})).dump() == R"({"act":"complete"})");
     CHECK(ordered_json(retry_loop::action(give_up{}))["act"] == "give_up");
     CHECK(ordered_json(fault{fault_kind::transient, "no route"}).dump() ==
-          R"({"how":"transient","text":"no route"})");
+          R"({"kind":"transient","text":"no route"})");
 }
 
 TEST_CASE("ordered_json: an error has the path and the value")
@@ -102,7 +102,7 @@ TEST_CASE("ordered_json: an error has the path and the value")
     CHECK(describe(read.error()) ==
           "/pauses/base: expected a duration such as \"1.5s\" (ns, us, ms, s, min, h, or "
           "\"forever\"), found 100");
-    CHECK(read_json<retry_policy>(ordered_json{{"most", 3}, {"least", 1}}).error().kind ==
+    CHECK(read_json<retry_policy>(ordered_json{{"max_attempts", 3}, {"least", 1}}).error().kind ==
           json_error::code::unknown_field);
 }
 

@@ -48,9 +48,10 @@ TEST_CASE("a prune plan is written with removals, their reasons and totals")
     const prune_policy policy{.age = duration::seconds(60)};
     const prune_plan plan = plan_prune(rows, policy, wall_time::at(duration::seconds(100)));
     CHECK(json(plan).dump() ==
-          R"({"after":{"bytes":50,"rows":1},"before":{"bytes":150,"rows":2},"full":false,)"
-          R"("held":{"bytes":50,"rows":1},"in_order":true,"recent":2,"removals":[{"bytes":100,)"
-          R"("id":7,"index":0,"parked":"1970-01-01T00:00:00Z","why":"age"}],"spike":false})");
+          R"({"after":{"bytes":50,"rows":1},"before":{"bytes":150,"rows":2},)"
+          R"("limit_reached":false,"recent":2,"redriving":{"bytes":50,"rows":1},)"
+          R"("removals":[{"bytes":100,"dead_lettered_at":"1970-01-01T00:00:00Z","id":7,)"
+          R"("index":0,"reason":"age"}],"rows_in_order":true,"spike":false})");
     CHECK(json(plan_prune(rows, {.count = 0}, {}))["wrong"]["field"] == "prune.count");
 }
 

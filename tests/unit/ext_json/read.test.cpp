@@ -248,28 +248,32 @@ TEST_CASE("an error in a policy has its path")
          R"(/retry/pauses/spread: expected none, equal, full, decorrelated or around, found "half")"},
         {R"({"on_unknown": 0})", wrong, "/on_unknown: expected repeat or hand_back, found 0"},
         {R"({"retry": {"pauzes": {}}})", unknown_field,
-         "/retry/pauzes: expected one of the fields most, immediate, pauses, found an object"},
+         "/retry/pauzes: expected one of the fields max_attempts, immediate, pauses, found an "
+         "object"},
         {R"({"a/b~c": [1]})", unknown_field,
-         "/a~1b~0c: expected one of the fields limit, header, exact_sizes, in_flight, ordered, "
+         "/a~1b~0c: expected one of the fields limit, item_overhead, exact_sizes, in_flight, "
+         "ordered, "
          "one_key, on_too_large, linger, on_unknown, retry, budget, found an array"},
         {R"({"Header": 1})", unknown_field,
-         "/Header: expected one of the fields limit, header, exact_sizes, in_flight, ordered, "
+         "/Header: expected one of the fields limit, item_overhead, exact_sizes, in_flight, "
+         "ordered, "
          "one_key, on_too_large, linger, on_unknown, retry, budget, found 1"},
         {R"({"": 1})", unknown_field,
-         "/: expected one of the fields limit, header, exact_sizes, in_flight, ordered, one_key, "
+         "/: expected one of the fields limit, item_overhead, exact_sizes, in_flight, ordered, "
+         "one_key, "
          "on_too_large, linger, on_unknown, retry, budget, found 1"},
-        {R"({"header": 1, "header": 2})", duplicate,
-         "/header: expected this name once, found it twice"},
+        {R"({"item_overhead": 1, "item_overhead": 2})", duplicate,
+         "/item_overhead: expected this name once, found it twice"},
         {R"({"x": [{}, {"y": {"a": 1, "b": [2], "a": 3}}]})", duplicate,
          "/x/1/y/a: expected this name once, found it twice"},
         {"", syntax,
          "the document: expected JSON in UTF-8, found a syntax error in line 1, column 1"},
-        {"{\n \"header\": 1,\n}", syntax,
+        {"{\n \"item_overhead\": 1,\n}", syntax,
          "the document: expected JSON in UTF-8, found a syntax error in line 3, column 1"},
         {"{} {}", syntax,
          "the document: expected JSON in UTF-8, found a syntax error in line 1, column 4"},
-        {R"({"header": 01})", syntax,
-         "the document: expected JSON in UTF-8, found a syntax error in line 1, column 13"},
+        {R"({"item_overhead": 01})", syntax,
+         "the document: expected JSON in UTF-8, found a syntax error in line 1, column 20"},
         {R"({"retry": {"pauses": {"factor": 1e999}}})", syntax,
          "the document: expected JSON in UTF-8, found a syntax error in line 1, column 37"},
     });
@@ -313,17 +317,18 @@ TEST_CASE("a stored state with a missing or unknown field is refused")
         const auto read = read_json<dead_letter>(j);
         return read ? std::string("read") : describe(read.error());
     };
-    CHECK(broken("how", "none") == "read");
+    CHECK(broken("kind", "none") == "read");
     CHECK(broken("occurred", 0) ==
           R"(/occurred: expected a time such as "2024-02-29T12:00:00.25Z", found 0)");
     CHECK(
-        broken("parked", "2023-02-29T00:00:00Z") ==
-        R"(/parked: expected a time such as "2024-02-29T12:00:00.25Z", found "2023-02-29T00:00:00Z")");
+        broken("dead_lettered_at", "2023-02-29T00:00:00Z") ==
+        R"(/dead_lettered_at: expected a time such as "2024-02-29T12:00:00.25Z", found "2023-02-29T00:00:00Z")");
     CHECK(broken("body", 1) == "/body: expected a text in UTF-8, found 1");
     CHECK(broken("body", "\xff") == "/body: expected a text in UTF-8, found \"\\ufffd\"");
-    CHECK(broken("body_base64", "Zg==") ==
-          "/body: expected one of the fields version, key, at, how, reason_base64, reason, "
-          "body_base64, tries, occurred, parked, kept, size, checksum, found \"\"");  // both
+    CHECK(
+        broken("body_base64", "Zg==") ==
+        "/body: expected one of the fields version, key, at, kind, reason_base64, reason, "
+        "body_base64, tries, occurred, dead_lettered_at, kept, size, checksum, found \"\"");  // both
     letter.erase("body");
     CHECK(broken("body_base64", "Zg==") == "read");
     CHECK(broken("body_base64", "Zg=") == R"(/body_base64: expected base64, found "Zg=")");
@@ -394,7 +399,7 @@ std::string complaint(const std::string& text)
 
 TEST_CASE("the guide's example: a policy from a file")
 {
-    CHECK(complaint(R"({"header": 54})") == "");
+    CHECK(complaint(R"({"item_overhead": 54})") == "");
     CHECK(complaint(R"({"retry": {"pauses": {"base": 100}}})")
               .starts_with("/retry/pauses/base: expected a duration such as \"1.5s\" "));
     CHECK(complaint(R"({"retry": {"pauses": {"base": 100}}})").ends_with(", found 100"));

@@ -57,8 +57,8 @@ TEST_CASE("a decision is written as in the guide")
 {"verdict": "up", "why": "rate", "from": 2, "desired": 7, "to": 4,
  "now": "2024-02-29T12:40:00Z", "until": "2024-02-29T12:41:00Z",
  "command": {"id": 3, "from": 2, "to": 4}, "up": "yes", "down": "no", "activation": "yes",
- "because": [{"part": "up", "metric": "orders", "statistic": "mean", "value": 412.5,
-              "operator": ">", "limit": 200, "points": 10, "first": "2024-02-29T12:31:00Z",
+ "reasons": [{"part": "up", "metric": "orders", "what": "mean", "value": 412.5,
+              "how": ">", "limit": 200, "points": 10, "first": "2024-02-29T12:31:00Z",
               "last": "2024-02-29T12:40:00Z", "holds": "yes"}]}
 )text"));
 }
@@ -67,8 +67,8 @@ TEST_CASE("unset fields of a decision are omitted")
 {
     sc::decision d;
     CHECK(json(d).dump() ==
-          R"({"activation":"yes","because":[],"desired":0,"down":"no","from":0,)"
-          R"("now":"1970-01-01T00:00:00Z","to":0,"up":"no","verdict":"steady"})");
+          R"({"activation":"yes","desired":0,"down":"no","from":0,"now":"1970-01-01T00:00:00Z",)"
+          R"("reasons":[],"to":0,"up":"no","verdict":"steady"})");
     d.verdict = sc::verdict::down;
     d.why = sc::reason::cooldown;
     d.until = noon;
@@ -101,12 +101,12 @@ TEST_CASE("evidence is written with all of its numbers")
                    .note = "as of the last run"};
     CHECK(json(e).dump() ==
           R"({"first":"2024-02-29T12:00:00Z","holds":"no","last":"2024-02-29T12:00:00Z",)"
-          R"("limit":100.0,"metric":"backlog","note":"as of the last run",)"
-          R"("part":"target","points":7,"statistic":"last","value":0.5,"wants":3})");
+          R"("limit":100.0,"metric":"backlog","note":"as of the last run","part":"target",)"
+          R"("points":7,"value":0.5,"wants":3,"what":"last"})");
     e = {.metric = "a\xff", .missing = sc::missing_part::fresh_points, .note = "\xfe"};
     CHECK(json(e).dump() ==
-          R"({"holds":"unknown","lacks":"fresh_points","metric_base64":"Yf8=",)"
-          R"("note_base64":"/g==","operator":">","part":"up","points":0,"statistic":"mean"})");
+          R"({"holds":"unknown","how":">","metric_base64":"Yf8=","missing":"fresh_points",)"
+          R"("note_base64":"/g==","part":"up","points":0,"what":"mean"})");
     // The numbers of a user's condition may be NaN or infinite.
     e = {.metric = "a", .value = std::numeric_limits<double>::quiet_NaN(),
          .limit = std::numeric_limits<double>::infinity()};

@@ -225,9 +225,9 @@ TEST_CASE("any other invalid field is refused with its path")
           "/cooldown/up: expected a duration of at least 0, found -60000000000 ns");
     CHECK(wrong(R"({"instances": {"lowest": "1"}})") ==
           "/instances/lowest: expected a whole number of at most 64 bits, found \"1\"");
-    CHECK(wrong(R"({"rate": {"up": [{"most": {"count": 1}}]}})") ==
+    CHECK(wrong(R"({"rate": {"up": [{"max_change": {"count": 1}}]}})") ==
           "/rate/up/0/per: expected a value, found nothing");
-    CHECK(wrong(R"({"rate": {"up": [{"most": {"count": 1}, "per": "0s"}]},
+    CHECK(wrong(R"({"rate": {"up": [{"max_change": {"count": 1}, "per": "0s"}]},
                     "instances": {"highest": 9}, "targets": [{"last": "a", "each": 1}]})") ==
           "/rate/up/0/per: expected a duration above 0, found 0 ns");
     CHECK(wrong(R"({"bands": {"down": [{"by": {"count": 1}}]}})") ==

@@ -55,8 +55,8 @@ TEST_CASE("states are written as in their golden files")
 TEST_CASE("the state of the guide is read, and written the same")
 {
     constexpr std::string_view shown = R"text(
-{"version": 1, "last_id": 3, "ready": 4, "last_up": "2024-02-29T12:40:00Z",
- "highest": "czm5oy0b5dkw 4 czm6i9qr0hog 2", "lowest": "", "made": "czm5oy0b5dkw 2 4"}
+{"version": 1, "last_id": 3, "warm_instances": 4, "last_up": "2024-02-29T12:40:00Z",
+ "highest": "czm5oy0b5dkw 4 czm6i9qr0hog 2", "lowest": "", "applied_changes": "czm5oy0b5dkw 2 4"}
 )text";
     const auto read = parse_json<sc::state>(shown);
     REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
@@ -98,8 +98,9 @@ TEST_CASE("an invalid state is refused with its path")
     CHECK(read_json<sc::state>(json{{"version", 2}}).error().kind == json_error::code::newer);
     CHECK(wrong_field("version", 0) == "/version: expected version 1 or older, found 0");
     CHECK(wrong_field("more", 1) ==
-          "/more: expected one of the fields version, last_id, ready, highest, lowest, made, "
-          "pending, last_up, last_down, last_failure, warm_at, inactive_since, found 1");
+          "/more: expected one of the fields version, last_id, warm_instances, highest, lowest, "
+          "applied_changes, pending, last_up, last_down, last_failure, warm_at, inactive_since, "
+          "found 1");
     CHECK(wrong_field("last_id", -1) ==
           "/last_id: expected a whole number of at most 64 bits, found -1");
     CHECK(wrong_field("last_up", 5) ==
@@ -138,21 +139,25 @@ TEST_CASE("a state written after a clock was hours ahead and set back is read ag
 
 TEST_CASE("lists are in order, and limited in length")
 {
-    CHECK(wrong_field("made", 5) == "/made: expected numbers in base 36, found 5");
-    CHECK(wrong_field("made", "a 1 2 b 3") ==
-          "/made: expected a time and instances in base 36 as entry 1, found \"a 1 2 b 3\"");
-    CHECK(wrong_field("made", "a 1 -2").find("as entry 0") != std::string::npos);
-    CHECK(wrong_field("made", "a 1 2 ").find("as entry 1") != std::string::npos);
-    CHECK(wrong_field("made", "a  1 2").find("as entry 0") != std::string::npos);
-    CHECK(wrong_field("made", " a 1 2").find("as entry 0") != std::string::npos);
-    CHECK(wrong_field("made", "zzzzzzzzzzzzzz 1 2").find("as entry 0") != std::string::npos);
-    CHECK(wrong_field("made", "a 4w5e11264sgsf 2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("applied_changes", 5) ==
+          "/applied_changes: expected numbers in base 36, found 5");
+    CHECK(wrong_field("applied_changes", "a 1 2 b 3") ==
+          "/applied_changes: expected a time and instances in base 36 as entry 1, found \"a 1 2 b "
+          "3\"");
+    CHECK(wrong_field("applied_changes", "a 1 -2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("applied_changes", "a 1 2 ").find("as entry 1") != std::string::npos);
+    CHECK(wrong_field("applied_changes", "a  1 2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("applied_changes", " a 1 2").find("as entry 0") != std::string::npos);
+    CHECK(wrong_field("applied_changes", "zzzzzzzzzzzzzz 1 2").find("as entry 0") !=
+          std::string::npos);
+    CHECK(wrong_field("applied_changes", "a 4w5e11264sgsf 2").find("as entry 0") !=
+          std::string::npos);
     for (const char* other : {"A 1 2", "0a 1 2", "-0 1 2", "a 01 2"}) {
-        CHECK(wrong_field("made", other) ==
-              "/made: expected numbers in base 36 as waybill writes them, found \"" +
+        CHECK(wrong_field("applied_changes", other) ==
+              "/applied_changes: expected numbers in base 36 as waybill writes them, found \"" +
                   std::string(other) + "\"");
     }
-    CHECK(wrong_field("made", "b 1 2 a 2 3") == "nothing");  // clocks are set back
+    CHECK(wrong_field("applied_changes", "b 1 2 a 2 3") == "nothing");  // clocks are set back
     CHECK(wrong_field("highest", "b 5 a 4") ==
           "/highest: expected entry 1 not earlier than entry 0, found \"b 5 a 4\"");
     CHECK(wrong_field("highest", "a 5 a 4") == "nothing");
@@ -163,7 +168,8 @@ TEST_CASE("lists are in order, and limited in length")
     CHECK(wrong_field("lowest", "c 5 b 6").find("entry 1 not earlier") != std::string::npos);
     std::string many;
     for (std::size_t n = 0; n <= sc::state::changes; ++n) many += n == 0 ? "1 2 3" : " 1 2 3";
-    CHECK(wrong_field("made", many).starts_with("/made: expected at most 16 entries, found "));
+    CHECK(wrong_field("applied_changes", many)
+              .starts_with("/applied_changes: expected at most 16 entries, found "));
 }
 
 TEST_CASE("after an error the state is unchanged")

@@ -75,7 +75,8 @@ TEST_CASE("policies are read back, and missing fields have their defaults")
     there_and_back(redrive_policy{.max_per_second = 9, .options = {.damaged = true}});
     there_and_back(redrive_plan::options{.damaged = true, .max_id_bytes = 100});
     there_and_back(state_budget{.bytes = 1'000'000, .failure_reserve = 600});
-    const auto some = parse_json<pipeline_policy>(R"({"mode":"independent","patience":"5s"})");
+    const auto some =
+        parse_json<pipeline_policy>(R"({"mode":"independent","max_wait_in_hand":"5s"})");
     REQUIRE(some.has_value());
     CHECK(some->max_wait_in_hand == duration::seconds(5));
     CHECK(some->max_deliveries == pipeline_policy{}.max_deliveries);
@@ -96,9 +97,9 @@ TEST_CASE("step properties and dead letters are read back")
     j["version"] = 2;
     CHECK(read_json<pipeline_dead_letter>(j).error().kind == json_error::code::newer);
     j = a_letter();
-    j.erase("stamp");
+    j.erase("properties");
     CHECK(describe(read_json<pipeline_dead_letter>(j).error()) ==
-          "/stamp: expected a value, found nothing");
+          "/properties: expected a value, found nothing");
     j = a_letter();
     j["reason"] = "eaten";
     CHECK(read_json<pipeline_dead_letter>(j).error().path == "/reason");
@@ -110,10 +111,10 @@ TEST_CASE("outcomes, reports and actions of sessions are written")
     CHECK(json(dead_letter_reason::ended_process) == "ended_process");
     CHECK(json(state_read::too_large) == "too_large");
     CHECK(json(detail::open_state("", 100)).dump() ==
-          R"({"bare":false,"how":"corrupt","problem":"empty","size":0})");
-    CHECK(json(detail::open_state(std::string_view("{}"), 100))["bare"] == true);
+          R"({"outcome":"corrupt","problem":"empty","size":0,"without_envelope":false})");
+    CHECK(json(detail::open_state(std::string_view("{}"), 100))["without_envelope"] == true);
     CHECK(json(state_unwritten{state_unwritten::problem_type::too_large, 7, 5, {}}).dump() ==
-          R"({"most":5,"problem":"too_large","size":7})");
+          R"({"max_bytes":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};
     p.failed = session_progress::failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
     const json j = p;
@@ -124,18 +125,21 @@ TEST_CASE("outcomes, reports and actions of sessions are written")
           "clear_failed");
     CHECK(json(redrive_plan{.ready = 3})["sessions"].empty());
     CHECK(json(job::progress{.done = 1, .total = 2}).dump() ==
-          R"({"done":1,"parked":0,"total":2})");
+          R"({"dead_lettered":0,"done":1,"total":2})");
 
     CHECK(json(pipeline{}.next(steady_time{})).dump() == R"({"act":"load_state"})");
     CHECK(json(pipeline::execute{3, 2}).dump() == R"({"act":"execute","step":3,"tries":2})");
     CHECK(json(pipeline::write_dead_letter{dead_letter_reason::session_failed, 17, 3, 1}).dump() ==
-          R"({"act":"park","cause":17,"cause_step":3,"reason":"session_failed","tries":1})");
+          R"({"act":"write_dead_letter","cause":17,"cause_step":3,"reason":"session_failed",)"
+          R"("tries":1})");
     CHECK(json(pipeline::save_state{}).dump() == R"({"act":"save_state"})");
-    CHECK(json(pipeline::save_state{true}).dump() == R"({"act":"save_state","undone":true})");
+    CHECK(json(pipeline::save_state{true}).dump() == R"({"act":"save_state",)"
+                                                     R"("keep_old_value":true})");
     CHECK(
         json(pipeline::write_dead_letter{.reason = dead_letter_reason::failed, .independent = true})
-            .dump() == R"({"act":"park","alone":true,"reason":"failed","tries":0})");
-    CHECK(json(pipeline::give_back{{}, fault_kind::infrastructure})["why"] == "infrastructure");
+            .dump() == R"({"act":"write_dead_letter","independent":true,"reason":"failed",)"
+                       R"("tries":0})");
+    CHECK(json(pipeline::give_back{{}, fault_kind::infrastructure})["reason"] == "infrastructure");
     CHECK(json(redrive::action{redrive::resubmit{4, 5}}).dump() ==
           R"({"act":"resubmit","count":5,"offset":4})");
     CHECK(json(redrive::mark_sent{1, 2})["session"] == 1);

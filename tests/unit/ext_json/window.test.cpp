@@ -69,7 +69,7 @@ TEST_CASE("a window is written as its samples")
     CHECK(json(weighted).dump() ==
           R"({"samples":[["2024-02-29T12:00:00Z",0.1,20]],"version":1})");
     CHECK(json(snapshot_error{snapshot_error::code::newer, 3}).dump() ==
-          R"({"offset":3,"problem":"newer"})");
+          R"({"kind":"newer","offset":3})");
 }
 
 TEST_CASE("written windows are read back")
@@ -197,8 +197,8 @@ TEST_CASE("invalid window options are refused by name")
                                         "found max_points is 0: must be at least (1)");
     const auto bytes = load<W>("", {.span = 0s});
     CHECK(json(bytes.error()).dump() ==
-          R"-({"offset":0,"options":"span is 0: nanoseconds must be more than (0)",)-"
-          R"-("problem":"bad_options"})-");
+          R"-({"kind":"bad_options","offset":0,)-"
+          R"-("options":"span is 0: nanoseconds must be more than (0)"})-");
 }
 
 TEST_CASE("after an error the window is unchanged")

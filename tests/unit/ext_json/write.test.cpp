@@ -30,25 +30,25 @@ TEST_CASE("reports")
     send_report r{.taken = 3, .sends = 2, .refusals = 1, .unaccepted_bytes = 7};
     r.add({{0, 2}, item_outcome::accepted});
     r.add({{2, 1}, item_outcome::too_large, fault_kind::none, 120, 100});
-    CHECK(
-        written(r) ==
-        R"({"accepted":2,"maybe_twice":0,"not_accepted":1,"outcomes":[{"count":2,"first":0,"outcome":"accepted"},)"
-        R"({"bytes":120,"count":1,"first":2,"limit":100,"outcome":"too_large"}],)"
-        R"("refusals":1,"resent_bytes":7,"sends":2,"stopped":false,"taken":3})");
+    CHECK(written(r) ==
+          R"({"accepted":2,"maybe_twice":0,"not_accepted":1,"outcomes":[{"count":2,"first":0,)"
+          R"("outcome":"accepted"},{"bytes":120,"count":1,"first":2,"limit":100,)"
+          R"("outcome":"too_large"}],"refusals":1,"sends":2,"stopped":false,"taken":3,)"
+          R"("unaccepted_bytes":7})");
     r.waiting = steady_time::at(5s);
     CHECK(json(r)["waiting_until_steady_ns"] == 5'000'000'000);
     CHECK(written(
               item_report{{1, 1}, item_outcome::failed, fault_kind::transient, 0, 0, 0, "busy"}) ==
-          R"({"count":1,"first":1,"how":"transient","outcome":"failed","text":"busy"})");
+          R"({"count":1,"first":1,"kind":"transient","outcome":"failed","text":"busy"})");
 
-    CHECK(
-        written(batch_report{
-            .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
-        R"({"dead_lettered":0,"end":"committed","handled":9,"reached":{"offset":"x","sequence":18},"repeated":0,"skipped":0})");
+    CHECK(written(batch_report{
+              .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
+          R"({"dead_lettered":0,"handled":9,"outcome":"committed","reached":{"offset":"x",)"
+          R"("sequence":18},"repeated":0,"skipped":0})");
     CHECK(written(batch_report{.outcome = batch_outcome::redeliver,
                                .reason = infrastructure("disk full")}) ==
-          R"({"dead_lettered":0,"end":"redeliver","handled":0,"repeated":0,"skipped":0,)"
-          R"("why":{"how":"infrastructure","text":"disk full"}})");
+          R"({"dead_lettered":0,"handled":0,"outcome":"redeliver",)"
+          R"("reason":{"kind":"infrastructure","text":"disk full"},"repeated":0,"skipped":0})");
     CHECK(
         written(assignment{{"a", "b", "c"}, position{1, ""}, 2}) ==
         R"({"epoch":2,"from":{"offset":"","sequence":1},"key":{"group":"b","partition":"c","source":"a"}})");
@@ -57,14 +57,14 @@ TEST_CASE("reports")
 
 TEST_CASE("errors")
 {
-    CHECK(written(permanent("no")) == R"({"how":"permanent","text":"no"})");
+    CHECK(written(permanent("no")) == R"({"kind":"permanent","text":"no"})");
     CHECK(written(json_error::code::newer) == R"("newer")");
-    CHECK(written(fault{}) == R"({"how":"none"})");
+    CHECK(written(fault{}) == R"({"kind":"none"})");
     CHECK(written(*validate(batch_limits{.bytes = 1, .envelope = 2})) ==
           R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");
-    CHECK(
-        written(read_json<batch_limits>(json{{"bites", 1}}).error()) ==
-        R"({"expected":"one of the fields bytes, items, single, envelope","found":"1","path":"/bites","problem":"unknown_field"})");
+    CHECK(written(read_json<batch_limits>(json{{"bites", 1}}).error()) ==
+          R"({"expected":"one of the fields bytes, items, single, envelope","found":"1",)"
+          R"("kind":"unknown_field","path":"/bites"})");
 }
 
 TEST_CASE("actions")
@@ -76,39 +76,42 @@ TEST_CASE("actions")
         written(s.next({})) ==
         R"({"act":"send","attempt":0,"bytes":30,"closed":"end","items":[{"count":1,"first":0}]})");
     s.on(batch_sender::accepted{0, {}}, {});
-    CHECK(written(s.next({})) == R"({"act":"settle","count":1,"first":0,"outcome":"accepted"})");
-    CHECK(written(wait_until{steady_time::at(1ns)}) == R"({"act":"wait","until_steady_ns":1})");
+    CHECK(written(s.next({})) == R"({"act":"report","count":1,"first":0,"outcome":"accepted"})");
+    CHECK(written(wait_until{steady_time::at(1ns)}) == R"({"act":"wait_until",)"
+                                                       R"("until_steady_ns":1})");
     CHECK(written(idle{}) == R"({"act":"idle"})");
     CHECK(written(decide({}, 9, fault_kind::transient, 0, {})) ==
-          R"({"act":"give_up","why":"transient"})");
+          R"({"act":"give_up","reason":"transient"})");
     CHECK(written(retry_action(retry_now{})) == R"({"act":"retry_now"})");
-    CHECK(written(retry_loop({}, {}).next({})) == R"({"act":"go"})");
+    CHECK(written(retry_loop({}, {}).next({})) == R"({"act":"call"})");
     CHECK(written(retry_loop::done{}) == R"({"act":"done"})");
     CHECK(written(call_report{
               .outcome = retry_loop::retry_outcome::succeeded, .tries = 2, .elapsed = 3s}) ==
-          R"({"elapsed":"3s","end":"succeeded","tries":2})");
+          R"({"elapsed":"3s","outcome":"succeeded","tries":2})");
     CHECK(written(
               call_report{.reason = transient("no"), .tries = 1, .waiting = steady_time::at(1s)}) ==
-          R"({"elapsed":"0s","end":"open","tries":1,"waiting_until_steady_ns":1000000000,)"
-          R"("why":{"how":"transient","text":"no"}})");
+          R"({"elapsed":"0s","outcome":"open","reason":{"kind":"transient","text":"no"},)"
+          R"("tries":1,"waiting_until_steady_ns":1000000000})");
 
     CHECK(written(batch_machine(1, {}, {5, ""}, 1).next()) == R"({"act":"begin"})");
-    CHECK(written(batch_machine::load_crash_record{}) == R"({"act":"recall"})");
+    CHECK(written(batch_machine::load_crash_record{}) == R"({"act":"load_crash_record"})");
     CHECK(written(batch_machine::shorten{1}) == R"({"act":"shorten","events":1})");
     CHECK(written(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
-          R"({"act":"note","by":7,"deaths":1,"epoch":3,"from":10,"suspects":4,"to":14})");
-    CHECK(written(batch_machine::clear_crash_record{}) == R"({"act":"forget"})");
-    CHECK(written(batch_machine::decide_all_failed{2}) == R"({"act":"ask","failed":2})");
+          R"({"act":"store_crash_record","deaths":1,"epoch":3,"from":10,"incarnation":7,)"
+          R"("suspects":4,"to":14})");
+    CHECK(written(batch_machine::clear_crash_record{}) == R"({"act":"clear_crash_record"})");
+    CHECK(written(batch_machine::decide_all_failed{2}) == R"({"act":"decide_all_failed",)"
+                                                          R"("failed":2})");
     CHECK(written(batch_machine::savepoint{}) == R"({"act":"savepoint"})");
     CHECK(written(batch_machine::handle{3}) == R"({"act":"handle","event":3})");
-    CHECK(written(batch_machine::release_savepoint{}) == R"({"act":"release"})");
-    CHECK(written(batch_machine::rollback_to_savepoint{}) == R"({"act":"undo"})");
+    CHECK(written(batch_machine::release_savepoint{}) == R"({"act":"release_savepoint"})");
+    CHECK(written(batch_machine::rollback_to_savepoint{}) == R"({"act":"rollback_to_savepoint"})");
     CHECK(written(batch_machine::write_dead_letter{3, fault_kind::permanent, 2}) ==
-          R"({"act":"dead_letter","event":3,"how":"permanent","tries":2})");
+          R"({"act":"write_dead_letter","event":3,"kind":"permanent","tries":2})");
     CHECK(written(batch_machine::advance{}) == R"({"act":"advance"})");
     CHECK(written(batch_machine::commit{}) == R"({"act":"commit"})");
     CHECK(written(batch_machine::rollback{}) == R"({"act":"rollback"})");
-    CHECK(written(batch_machine::check_commit{}) == R"({"act":"read_back"})");
+    CHECK(written(batch_machine::check_commit{}) == R"({"act":"check_commit"})");
 }
 
 TEST_CASE("batches are written by their numbers, without their items")
@@ -120,12 +123,12 @@ TEST_CASE("batches are written by their numbers, without their items")
     const batch_limits l{.bytes = 10, .envelope = 1};
     const std::vector<item> all{{4}, {11}};
     CHECK(written(*first_too_large(all, l, &item::bytes)) ==
-          R"({"bytes":12,"envelope":1,"index":1,"limit":10,"own":11})");
+          R"({"bytes":12,"envelope":1,"index":1,"item_bytes":11,"limit":10})");
     CHECK(written(*first_too_large(all, {.single = 3}, &item::bytes)) ==
-          R"({"bytes":4,"envelope":0,"index":0,"limit":3,"own":4,"single":true})");
+          R"({"bytes":4,"envelope":0,"index":0,"item_bytes":4,"limit":3,"single":true})");
     CHECK(written(batch_limits::oversized_item{.bytes = detail::highest_size,
                                                .item_bytes = detail::highest_size}) ==
-          R"({"bytes":"unlimited","envelope":0,"index":0,"limit":0,"own":"unlimited"})");
+          R"({"bytes":"unlimited","envelope":0,"index":0,"item_bytes":"unlimited","limit":0})");
 
     CHECK(written(front_chunk(all.begin(), all.end(), l, &item::bytes)) ==
           R"({"bytes":5,"closed":"bytes","count":1,"fits":true})");
@@ -154,12 +157,12 @@ TEST_CASE("limits, error codes and refusals of services")
 {
     const json nats = wire::nats_default();
     CHECK(nats["name"] == "nats_default");
-    CHECK(nats["how"] == "measured");
+    CHECK(nats["evidence"] == "measured");
     CHECK(nats["as_of"] == "2026-11");
     CHECK(nats["source"] == "https://docs.nats.io/reference/config/max_payload");
     CHECK(nats["note"] == wire::nats_default().note);
     CHECK(nats.size() == 6);
-    CHECK(read_json<batch_limits>(nats["most"]) ==
+    CHECK(read_json<batch_limits>(nats["highest"]) ==
           result<batch_limits, json_error>(wire::nats_default().highest));
     CHECK(json(wire::services).size() == wire::services.size());
 
@@ -189,10 +192,10 @@ TEST_CASE("enums are written by name, and names are read back")
     CHECK(written(event_result::invalid) == R"("invalid")");
     CHECK(written(commit_outcome::unknown) == R"("unknown")");
     CHECK(written(advance_outcome::conflict) == R"("conflict")");
-    CHECK(written(batch_outcome::ownership_lost) == R"("abandoned")");
+    CHECK(written(batch_outcome::ownership_lost) == R"("ownership_lost")");
     CHECK(written(item_outcome::unsent) == R"("unsent")");
     CHECK(written(retry_loop::retry_outcome::budget) == R"("budget")");
-    CHECK(detail::named<retry_loop::retry_outcome>("not_worth_it") ==
+    CHECK(detail::named<retry_loop::retry_outcome>("not_retriable") ==
           retry_loop::retry_outcome::not_retriable);
     CHECK(nlohmann::ordered_json(retry_loop::retry_outcome::budget).dump() == R"("budget")");
     CHECK(written(std::vector{backoff::jitter::full, backoff::jitter::none}) ==
@@ -216,7 +219,7 @@ TEST_CASE("text that is not UTF-8 is written as base64")
     CHECK(j["body_base64"] == "/wCA");
     CHECK_FALSE(j.contains("body"));
     CHECK(j["key"]["source_base64"] == "/wCA");
-    CHECK(written(permanent(wild)) == R"({"how":"permanent","text_base64":"/wCA"})");
+    CHECK(written(permanent(wild)) == R"({"kind":"permanent","text_base64":"/wCA"})");
     CHECK(read_json<dead_letter>(j) == result<dead_letter, json_error>(d));
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("operator<< prints the text of describe, without a using-directive")
     CHECK(printed(f) == describe(f));
     CHECK(printed(waybill::retry_policy{}) == describe(waybill::retry_policy{}));
     CHECK(printed(waybill::batch_sender::started{3}) == "started: attempt 3");
-    CHECK(printed(waybill::item_outcome::in_doubt) == "undecided");
+    CHECK(printed(waybill::item_outcome::in_doubt) == "in_doubt");
     CHECK(printed(waybill::duration::seconds(90)) == "90s");
     CHECK(printed(waybill::wall_time{}) == "1970-01-01T00:00:00Z");
     CHECK(printed(waybill::steady_time::at(waybill::duration::seconds(5))) == "steady 5s");

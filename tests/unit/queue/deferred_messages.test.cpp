@@ -43,7 +43,7 @@ static_assert(name(deferred_messages::defer_result::replaced) == "replaced");
 static_assert(name(deferred_messages::defer_result::full) == "full");
 static_assert(name(static_cast<deferred_messages::defer_result>(9)) == "?");
 static_assert(name(deferral_options::hand_out_order::by_due) == "by_due");
-static_assert(name(deferral_options::hand_out_order::group_by_partition) == "by_partition");
+static_assert(name(deferral_options::hand_out_order::group_by_partition) == "group_by_partition");
 static_assert(name(static_cast<deferral_options::hand_out_order>(9)) == "?");
 static_assert(waybill::detail::partition_of(0) == 0);
 static_assert(waybill::detail::partition_of(0x0007'0000'0000'0001U) == 7);

@@ -39,7 +39,7 @@ static_assert(name(receive_planner::settle_as::complete) == "complete" &&
 static_assert(name(receive_planner::settle_as::dead_letter) == "dead_letter" &&
               name(static_cast<receive_planner::settle_as>(9)) == "?");
 static_assert(name(receive_planner::settle_result::done) == "done" &&
-              name(receive_planner::settle_result::not_found) == "gone");
+              name(receive_planner::settle_result::not_found) == "not_found");
 static_assert(name(receive_planner::settle_result::failed) == "failed" &&
               name(static_cast<receive_planner::settle_result>(9)) == "?");
 

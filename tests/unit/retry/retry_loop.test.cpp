@@ -36,7 +36,7 @@ constexpr retry_loop::attempted failing{.kind = fault_kind::transient};
 static_assert(name(retry_loop::retry_outcome::open) == "open" &&
               name(retry_loop::retry_outcome::budget) == "budget");
 static_assert(name(retry_loop::retry_outcome::succeeded) == "succeeded");
-static_assert(name(retry_loop::retry_outcome::not_retriable) == "not_worth_it");
+static_assert(name(retry_loop::retry_outcome::not_retriable) == "not_retriable");
 static_assert(name(retry_loop::retry_outcome::tries) == "tries");
 static_assert(name(retry_loop::retry_outcome::time_limit) == "time_limit");
 static_assert(name(static_cast<retry_loop::retry_outcome>(9)) == "?");

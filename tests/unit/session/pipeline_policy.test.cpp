@@ -43,7 +43,7 @@ TEST_CASE("pipeline_policy: names")
 {
     CHECK(name(waybill::pipeline_policy::pipeline_mode::stop_on_failure) == "stop_on_failure");
     CHECK(name(waybill::pipeline_policy::pipeline_mode::independent) == "independent");
-    CHECK(name(waybill::pipeline_policy::when_unreadable::dead_letter) == "park");
+    CHECK(name(waybill::pipeline_policy::when_unreadable::dead_letter) == "dead_letter");
     CHECK(name(waybill::pipeline_policy::when_unreadable::hold) == "hold");
     CHECK(name(waybill::pipeline_policy::when_refused::hold) == "hold");
     CHECK(name(waybill::pipeline_policy::when_refused::without_body) == "without_body");

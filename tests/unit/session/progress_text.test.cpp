@@ -62,7 +62,7 @@ TEST_CASE("progress_text: one line for each value that is not zero, in a fixed o
     CHECK(detail::write_progress(failed_with("")) == failed_line + "\n");
 }
 
-TEST_CASE("progress_text: `first` is written after all lines of older versions")
+TEST_CASE("progress_text: `first` follows the failure")
 {
     session_progress p = failed_with("no printer");
     p.done = 5;

@@ -57,7 +57,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const send_policy& p)
 {
     j = {{"limit", p.limit},
-         {"header", detail::size_or_unlimited(p.item_overhead)},
+         {"item_overhead", detail::size_or_unlimited(p.item_overhead)},
          {"exact_sizes", p.exact_sizes},
          {"in_flight", p.in_flight},
          {"ordered", p.ordered},
@@ -74,7 +74,7 @@ void read_value(const json_place<Json>& at, send_policy& into)
 {
     json_fields(at)
         .optional("limit", into.limit)
-        .optional_size("header", into.item_overhead)
+        .optional_size("item_overhead", into.item_overhead)
         .optional("exact_sizes", into.exact_sizes)
         .optional("in_flight", into.in_flight)
         .optional("ordered", into.ordered)
@@ -138,10 +138,10 @@ void to_json(Json& j, const calibration& known)
          {"items", c.items},
          {"accepted", detail::size_or_unlimited(c.accepted)},
          {"refused", detail::size_or_unlimited(c.refused)},
-         {"row", c.consecutive_accepted},
+         {"consecutive_accepted", c.consecutive_accepted},
          {"probe_after", c.probe_after},
-         {"tells", c.reports}};
-    if (c.refuted_limit != 0) j["refuted"] = c.refuted_limit;
+         {"reports", c.reports}};
+    if (c.refuted_limit != 0) j["refuted_limit"] = c.refuted_limit;
 }
 
 template <detail::json_value Json>
@@ -156,10 +156,10 @@ void read_value(const json_place<Json>& at, calibration& into)
         .required("items", into.items)
         .required_size("accepted", into.accepted)
         .required_size("refused", into.refused)
-        .required("row", into.consecutive_accepted)
+        .required("consecutive_accepted", into.consecutive_accepted)
         .required("probe_after", into.probe_after)
-        .required("tells", into.reports)
-        .optional_size("refuted", into.refuted_limit)
+        .required("reports", into.reports)
+        .optional_size("refuted_limit", into.refuted_limit)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
     if (!(detail::calibrator(into).state() == into))
@@ -171,7 +171,7 @@ void to_json(Json& j, const batch_limits::oversized_item& o)
 {
     j = {{"index", o.index},
          {"bytes", detail::size_or_unlimited(o.bytes)},
-         {"own", detail::size_or_unlimited(o.item_bytes)},
+         {"item_bytes", detail::size_or_unlimited(o.item_bytes)},
          {"envelope", detail::size_or_unlimited(o.envelope)},
          {"limit", detail::size_or_unlimited(o.limit)}};
     if (o.single) j["single"] = true;
@@ -238,7 +238,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const item_report& r)
 {
     j = {{"first", r.items.first}, {"count", r.items.count}, {"outcome", r.outcome}};
-    if (r.kind != fault_kind::none) j["how"] = r.kind;
+    if (r.kind != fault_kind::none) j["kind"] = r.kind;
     if (r.outcome == item_outcome::too_large) {
         j["bytes"] = detail::size_or_unlimited(r.bytes);
         j["limit"] = detail::size_or_unlimited(r.limit);
@@ -256,7 +256,7 @@ void to_json(Json& j, const send_report& r)
          {"accepted", r.accepted},
          {"not_accepted", r.not_accepted},
          {"maybe_twice", r.maybe_twice},
-         {"resent_bytes", r.unaccepted_bytes},
+         {"unaccepted_bytes", r.unaccepted_bytes},
          {"stopped", r.stopped},
          {"outcomes", r.outcomes}};
     if (r.other_input) j["other_input"] = true;
@@ -283,7 +283,7 @@ void to_json(Json& j, const batch_sender::report& a)
                     .bytes = a.bytes,
                     .limit = a.limit,
                     .envelope = a.envelope};
-    j["act"] = "settle";
+    j["act"] = "report";
 }
 
 template <detail::json_value Json>

@@ -3,7 +3,8 @@
 // ext/json/consume: policies, dead letters and crash records, read and written; plans, reports and
 // actions of consumers, written only.
 //
-//     {"version": 1, "from": 10, "to": 14, "suspects": 4, "deaths": 1, "by": 7, "epoch": 3}
+//     {"version": 1, "from": 10, "to": 14, "suspects": 4, "deaths": 1, "incarnation": 7,
+//      "epoch": 3}
 //
 //     {"age": "168h", "count": 100000, "full": "refuse_new",
 //      "spike": {"count": 500, "within": "10min"}}
@@ -53,10 +54,10 @@ void to_json(Json& j, const dead_letter& d)
     j = {{"version", detail::dead_letter_version},
          {"key", d.key},
          {"at", d.at},
-         {"how", d.kind},
+         {"kind", d.kind},
          {"tries", d.tries},
          {"occurred", d.occurred},
-         {"parked", d.dead_lettered_at}};
+         {"dead_lettered_at", d.dead_lettered_at}};
     detail::put_text(j, "reason", d.reason);
     detail::put_text(j, "body", d.body);
     if (d.kept != dead_letter_body::body) j["kept"] = d.kept;
@@ -71,12 +72,12 @@ void read_value(const json_place<Json>& at, dead_letter& into)
         .version(detail::dead_letter_version)
         .required("key", into.key)
         .required("at", into.at)
-        .required("how", into.kind)
+        .required("kind", into.kind)
         .required_text("reason", into.reason)
         .required_text("body", into.body)
         .required("tries", into.tries)
         .required("occurred", into.occurred)
-        .required("parked", into.dead_lettered_at)
+        .required("dead_lettered_at", into.dead_lettered_at)
         .optional("kept", into.kept)
         .optional("size", into.size)
         .optional("checksum", into.checksum)
@@ -90,7 +91,7 @@ void to_json(Json& j, const crash_record& a)
          {"to", a.to},
          {"suspects", a.suspects},
          {"deaths", a.deaths},
-         {"by", a.incarnation},
+         {"incarnation", a.incarnation},
          {"epoch", a.epoch}};
     if (a.from) j["from"] = *a.from;
 }
@@ -104,7 +105,7 @@ void read_value(const json_place<Json>& at, crash_record& into)
         .required("to", into.to)
         .required("suspects", into.suspects)
         .required("deaths", into.deaths)
-        .required("by", into.incarnation)
+        .required("incarnation", into.incarnation)
         .required("epoch", into.epoch)
         .done();
 }
@@ -119,9 +120,9 @@ void to_json(Json& j, const batch_policy& p)
          {"keeps", p.dead_letters.keeps},
          {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
          {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
-         {"ask_from", detail::size_or_unlimited(p.decide_all_failed_from)},
-         {"read_back", p.check_commit},
-         {"attempts", p.crash_records},
+         {"decide_all_failed_from", detail::size_or_unlimited(p.decide_all_failed_from)},
+         {"check_commit", p.check_commit},
+         {"crash_records", p.crash_records},
          {"deaths", p.deaths}};
 }
 
@@ -137,9 +138,9 @@ void read_value(const json_place<Json>& at, batch_policy& into)
         .optional("keeps", into.dead_letters.keeps)
         .optional_size("body_bytes", into.dead_letters.body_bytes)
         .optional_size("summary_bytes", into.dead_letters.summary_bytes)
-        .optional_size("ask_from", into.decide_all_failed_from)
-        .optional("read_back", into.check_commit)
-        .optional("attempts", into.crash_records)
+        .optional_size("decide_all_failed_from", into.decide_all_failed_from)
+        .optional("check_commit", into.check_commit)
+        .optional("crash_records", into.crash_records)
         .optional("deaths", into.deaths)
         .done();
     into.dead_letters.reason_bytes = reason_bytes;
@@ -148,14 +149,14 @@ void read_value(const json_place<Json>& at, batch_policy& into)
 template <detail::json_value Json>
 void to_json(Json& j, const idempotency_keys::options& o)
 {
-    j = {{"scope", o.scope}, {"most", detail::size_or_unlimited(o.max_bytes)}};
+    j = {{"scope", o.scope}, {"max_bytes", detail::size_or_unlimited(o.max_bytes)}};
 }
 
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, idempotency_keys::options& into)
 {
     std::uint64_t max_bytes = into.max_bytes;
-    json_fields(at).optional("scope", into.scope).optional_size("most", max_bytes).done();
+    json_fields(at).optional("scope", into.scope).optional_size("max_bytes", max_bytes).done();
     into.max_bytes = max_bytes;
 }
 
@@ -165,12 +166,12 @@ void to_json(Json& j, const at_least_once_policy& p)
     j = {{"tries", p.tries},
          {"on_exhausted", p.on_exhausted},
          {"commit_every", detail::size_or_unlimited(p.commit_every)},
-         {"ask_from", detail::size_or_unlimited(p.decide_all_failed_from)},
+         {"decide_all_failed_from", detail::size_or_unlimited(p.decide_all_failed_from)},
          {"reason_bytes", detail::size_or_unlimited(p.dead_letters.reason_bytes)},
          {"keeps", p.dead_letters.keeps},
          {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
          {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
-         {"read_back", p.check_commit},
+         {"check_commit", p.check_commit},
          {"keys", p.keys}};
 }
 
@@ -182,12 +183,12 @@ void read_value(const json_place<Json>& at, at_least_once_policy& into)
         .optional("tries", into.tries)
         .optional("on_exhausted", into.on_exhausted)
         .optional_size("commit_every", into.commit_every)
-        .optional_size("ask_from", into.decide_all_failed_from)
+        .optional_size("decide_all_failed_from", into.decide_all_failed_from)
         .optional_size("reason_bytes", reason_bytes)
         .optional("keeps", into.dead_letters.keeps)
         .optional_size("body_bytes", into.dead_letters.body_bytes)
         .optional_size("summary_bytes", into.dead_letters.summary_bytes)
-        .optional("read_back", into.check_commit)
+        .optional("check_commit", into.check_commit)
         .optional("keys", into.keys)
         .done();
     into.dead_letters.reason_bytes = reason_bytes;
@@ -235,8 +236,8 @@ void to_json(Json& j, const prune_plan::removal& r)
     j = {{"id", r.id},
          {"index", r.index},
          {"bytes", r.bytes},
-         {"parked", r.dead_lettered_at},
-         {"why", r.reason}};
+         {"dead_lettered_at", r.dead_lettered_at},
+         {"reason", r.reason}};
 }
 
 template <detail::json_value Json>
@@ -249,66 +250,71 @@ void to_json(Json& j, const prune_plan::totals& t)
 template <detail::json_value Json>
 void to_json(Json& j, const prune_plan& p)
 {
-    j = {{"removals", p.removals},  {"before", p.before},         {"after", p.after},
-         {"held", p.redriving},     {"recent", p.recent},         {"spike", p.spike},
-         {"full", p.limit_reached}, {"in_order", p.rows_in_order}};
+    j = {{"removals", p.removals},
+         {"before", p.before},
+         {"after", p.after},
+         {"redriving", p.redriving},
+         {"recent", p.recent},
+         {"spike", p.spike},
+         {"limit_reached", p.limit_reached},
+         {"rows_in_order", p.rows_in_order}};
     if (p.wrong) j["wrong"] = *p.wrong;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_report::dropped_event& e)
 {
-    j = {{"at", e.at}, {"why", e.reason}};
+    j = {{"at", e.at}, {"reason", e.reason}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_report& r)
 {
-    j = {{"end", r.outcome},
+    j = {{"outcome", r.outcome},
          {"handled", r.handled},
          {"dead_lettered", r.dead_lettered},
          {"skipped", r.skipped},
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
-    if (r.not_delivered != 0) j["left"] = r.not_delivered;
+    if (r.not_delivered != 0) j["not_delivered"] = r.not_delivered;
     if (r.reached) j["reached"] = *r.reached;
-    if (!r.reason.ok()) j["why"] = r.reason;
+    if (!r.reason.ok()) j["reason"] = r.reason;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const at_least_once_report& r)
 {
-    j = {{"end", r.outcome},
+    j = {{"outcome", r.outcome},
          {"handled", r.handled},
          {"dead_lettered", r.dead_lettered},
          {"skipped", r.skipped},
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
-    if (r.not_committed != 0) j["uncovered"] = r.not_committed;
+    if (r.not_committed != 0) j["not_committed"] = r.not_committed;
     if (r.reached) j["reached"] = *r.reached;
-    if (!r.reason.ok()) j["why"] = r.reason;
+    if (!r.reason.ok()) j["reason"] = r.reason;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const rewind_report& r)
 {
-    j = {{"end", r.outcome}, {"mine", r.mine}};
-    if (!r.reason.ok()) j["why"] = r.reason;
+    j = {{"outcome", r.outcome}, {"mine", r.mine}};
+    if (!r.reason.ok()) j["reason"] = r.reason;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const reprocess_report& r)
 {
-    j = {{"end", r.outcome}};
-    if (!r.reason.ok()) j["why"] = r.reason;
+    j = {{"outcome", r.outcome}};
+    if (!r.reason.ok()) j["reason"] = r.reason;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::load_crash_record&)
 {
-    j = {{"act", "recall"}};
+    j = {{"act", "load_crash_record"}};
 }
 
 template <detail::json_value Json>
@@ -326,15 +332,16 @@ void to_json(Json& j, const batch_machine::begin&)
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::store_crash_record& a)
 {
-    j = {{"act", "note"},           {"to", a.row.to}, {"suspects", a.row.suspects},
-         {"deaths", a.row.deaths}, {"by", a.row.incarnation}, {"epoch", a.row.epoch}};
+    j = {{"act", "store_crash_record"},      {"to", a.row.to},
+         {"suspects", a.row.suspects},       {"deaths", a.row.deaths},
+         {"incarnation", a.row.incarnation}, {"epoch", a.row.epoch}};
     if (a.row.from) j["from"] = *a.row.from;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::clear_crash_record&)
 {
-    j = {{"act", "forget"}};
+    j = {{"act", "clear_crash_record"}};
 }
 
 template <detail::json_value Json>
@@ -352,26 +359,26 @@ void to_json(Json& j, const batch_machine::handle& a)
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::release_savepoint&)
 {
-    j = {{"act", "release"}};
+    j = {{"act", "release_savepoint"}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::rollback_to_savepoint&)
 {
-    j = {{"act", "undo"}};
+    j = {{"act", "rollback_to_savepoint"}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::write_dead_letter& a)
 {
-    j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.kind}, {"tries", a.tries}};
-    if (a.poison_message) j["condemned"] = true;
+    j = {{"act", "write_dead_letter"}, {"event", a.event}, {"kind", a.kind}, {"tries", a.tries}};
+    if (a.poison_message) j["poison_message"] = true;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::decide_all_failed& a)
 {
-    j = {{"act", "ask"}, {"failed", a.failed}};
+    j = {{"act", "decide_all_failed"}, {"failed", a.failed}};
 }
 
 template <detail::json_value Json>
@@ -395,7 +402,7 @@ void to_json(Json& j, const batch_machine::rollback&)
 template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::check_commit&)
 {
-    j = {{"act", "read_back"}};
+    j = {{"act", "check_commit"}};
 }
 
 template <detail::json_value Json>

@@ -56,7 +56,7 @@ void read_value(const json_place<Json>& at, batch_limits& into)
 template <detail::json_value Json>
 void to_json(Json& j, const fault& f)
 {
-    j = {{"how", f.kind}};
+    j = {{"kind", f.kind}};
     if (!f.text.empty()) detail::put_text(j, "text", f.text);
 }
 
@@ -73,7 +73,7 @@ void to_json(Json& j, const config_error& e)
 template <detail::json_value Json>
 void to_json(Json& j, const wait_until& a)
 {
-    j = {{"act", "wait"}, {"until_steady_ns", a.time.since_epoch().count()}};
+    j = {{"act", "wait_until"}, {"until_steady_ns", a.time.since_epoch().count()}};
 }
 
 template <detail::json_value Json>

@@ -124,7 +124,7 @@ void to_json(Json& j, const lease_claim& c)
 template <detail::json_value Json>
 void to_json(Json& j, const lease_claim::result& o)
 {
-    j = {{"end", o.outcome}};
+    j = {{"outcome", o.outcome}};
     if (o.outcome != lease_claim::result::claim_outcome::won) return;
     j["epoch"] = o.epoch;
     j["row_version"] = o.version;
@@ -173,13 +173,13 @@ void read_value(const json_place<Json>& at, partition_lifecycle::config& into)
 template <detail::json_value Json>
 void to_json(Json& j, const lease_manager::renew& a)
 {
-    j = {{"act", "renew"}, {"who", a.row}, {"since", a.since}};
+    j = {{"act", "renew"}, {"row", a.row}, {"since", a.since}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const lease_manager::leave& a)
 {
-    j = {{"act", "withdraw"}, {"who", a.row}};
+    j = {{"act", "leave"}, {"row", a.row}};
 }
 
 template <detail::json_value Json>
@@ -224,7 +224,7 @@ void to_json(Json& j, const partition_lifecycle::save& a)
 template <detail::json_value Json>
 void to_json(Json& j, const partition_lifecycle::release& a)
 {
-    j = {{"act", "relinquish"}, {"partition", a.partition}, {"epoch", a.epoch}};
+    j = {{"act", "release"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
 
 /// Only these variants match, not types convertible to them.

@@ -77,7 +77,7 @@ void to_json(Json& j, const assignment& a)
 {
     j = {{"key", a.key}, {"epoch", a.epoch}};
     if (a.incarnation != 0) j["incarnation"] = a.incarnation;
-    if (a.expired_incarnation) j["ended"] = *a.expired_incarnation;
+    if (a.expired_incarnation) j["expired_incarnation"] = *a.expired_incarnation;
     if (a.from) j["from"] = *a.from;
 }
 

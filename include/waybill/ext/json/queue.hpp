@@ -4,10 +4,10 @@
 // and actions, written only.
 //
 //     {"max_deliveries": 10, "on_outage": "defer", "levels": {"delayed": 3}}
-//     {"at_once": 32, "guard": {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}}
+//     {"max_in_flight": 32, "breaker": {"failure_ratio": 0.3, "timeout": "5min"}}
 //
 // A field that is absent in "levels" has the default of retry_levels, not of settle_policy, as in
-// C++. "at_once" is the number of messages in work at the same time.
+// C++.
 //
 // Deferred messages:
 //
@@ -103,9 +103,12 @@ void read_value(const json_place<Json>& at, settle_batches::config& into)
 template <detail::json_value Json>
 void to_json(Json& j, const lock_renewal::config& o)
 {
-    j = {{"lock", o.lock},         {"renew_left", o.renew_left},
-         {"margin", o.margin},     {"answer", o.answer_timeout},
-         {"most", o.max_duration}, {"pauses", o.pauses}};
+    j = {{"lock", o.lock},
+         {"renew_left", o.renew_left},
+         {"margin", o.margin},
+         {"answer_timeout", o.answer_timeout},
+         {"max_duration", o.max_duration},
+         {"pauses", o.pauses}};
 }
 
 template <detail::json_value Json>
@@ -115,8 +118,8 @@ void read_value(const json_place<Json>& at, lock_renewal::config& into)
         .optional("lock", into.lock)
         .optional("renew_left", into.renew_left)
         .optional("margin", into.margin)
-        .optional("answer", into.answer_timeout)
-        .optional("most", into.max_duration)
+        .optional("answer_timeout", into.answer_timeout)
+        .optional("max_duration", into.max_duration)
         .optional("pauses", into.pauses)
         .done();
 }
@@ -124,20 +127,20 @@ void read_value(const json_place<Json>& at, lock_renewal::config& into)
 template <detail::json_value Json>
 void to_json(Json& j, const receive_planner::config& o)
 {
-    j = {{"at_once", detail::size_or_unlimited(o.max_in_flight)},
+    j = {{"max_in_flight", detail::size_or_unlimited(o.max_in_flight)},
          {"pause", o.pause},
-         {"look_every", o.poll_interval},
-         {"guard", o.breaker}};
+         {"poll_interval", o.poll_interval},
+         {"breaker", o.breaker}};
 }
 
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, receive_planner::config& into)
 {
     json_fields(at)
-        .optional_size("at_once", into.max_in_flight)
+        .optional_size("max_in_flight", into.max_in_flight)
         .optional("pause", into.pause)
-        .optional("look_every", into.poll_interval)
-        .optional("guard", into.breaker)
+        .optional("poll_interval", into.poll_interval)
+        .optional("breaker", into.breaker)
         .done();
 }
 
@@ -157,16 +160,16 @@ template <detail::json_value Json>
 void to_json(Json& j, const dead_letter_message& a)
 {
     j = {{"act", "dead_letter_message"},
-         {"why", a.reason},
-         {"how", a.kind},
+         {"reason", a.reason},
+         {"kind", a.kind},
          {"used", a.used},
-         {"most", detail::size_or_unlimited(a.max_attempts)}};
+         {"max_attempts", detail::size_or_unlimited(a.max_attempts)}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const let_lock_expire& a)
 {
-    j = {{"act", "leave"}, {"why", a.reason}};
+    j = {{"act", "let_lock_expire"}, {"reason", a.reason}};
 }
 
 template <detail::json_value Json>
@@ -181,9 +184,9 @@ void to_json(Json& j, const settle_batches::report& a)
     j = {{"act", "report"},
          {"item", a.item},
          {"kind", a.kind},
-         {"end", a.outcome},
+         {"outcome", a.outcome},
          {"tries", a.tries}};
-    if (a.fault != fault_kind::none) j["how"] = a.fault;
+    if (a.fault != fault_kind::none) j["fault"] = a.fault;
 }
 
 template <detail::json_value Json>
@@ -195,13 +198,13 @@ void to_json(Json& j, const lock_renewal::renew& a)
 template <detail::json_value Json>
 void to_json(Json& j, const receive_planner::take_due_pairs& a)
 {
-    j = {{"act", "take_due"}, {"first", a.first}, {"most", a.max_pairs}};
+    j = {{"act", "take_due_pairs"}, {"first", a.first}, {"max_pairs", a.max_pairs}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const receive_planner::receive& a)
 {
-    j = {{"act", "receive"}, {"first", a.first}, {"most", a.max_messages}};
+    j = {{"act", "receive"}, {"first", a.first}, {"max_messages", a.max_messages}};
 }
 
 template <detail::json_value Json>
@@ -213,13 +216,13 @@ void to_json(Json& j, const receive_planner::receive_deferred& a)
 template <detail::json_value Json>
 void to_json(Json& j, const receive_planner::settle_original& a)
 {
-    j = {{"act", "settle_original"}, {"work", a.work}, {"how", a.as}};
+    j = {{"act", "settle_original"}, {"work", a.work}, {"as", a.as}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const receive_planner::settle_message& a)
 {
-    j = {{"act", "settle_message"}, {"work", a.work}, {"how", a.as}};
+    j = {{"act", "settle_message"}, {"work", a.work}, {"as", a.as}};
     if (a.gone) j["gone"] = true;
 }
 
@@ -244,7 +247,7 @@ inline constexpr std::uint64_t deferral_version = 1;
 template <detail::json_value Json>
 void to_json(Json& j, const deferred_messages::load_error& e)
 {
-    j = {{"problem", e.kind}, {"offset", e.offset}};
+    j = {{"kind", e.kind}, {"offset", e.offset}};
     if (e.kind == deferred_messages::load_error::code::bad_options)
         j["options"] = describe(e.options);
 }

@@ -90,7 +90,7 @@ struct json_error {
 template <detail::json_value Json>
 void to_json(Json& j, const json_error& e)
 {
-    j = {{"problem", name(e.kind)}};
+    j = {{"kind", name(e.kind)}};
     detail::put_text(j, "path", e.path);
     detail::put_text(j, "expected", e.expected);
     if (!e.found.empty()) detail::put_text(j, "found", e.found);

@@ -3,9 +3,9 @@
 // ext/json/retry: policies and options of retries, read and written; reports and actions, written
 // only.
 //
-//     {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}
+//     {"failure_ratio": 0.3, "minimum_throughput": 20, "timeout": "5min"}
 //
-// Fields have the names that version 0.1 gave them; a field that is left out has its default.
+// A field that is left out has its default.
 
 #ifndef WAYBILL_EXT_JSON_RETRY_HPP
 #define WAYBILL_EXT_JSON_RETRY_HPP
@@ -55,14 +55,14 @@ void read_value(const json_place<Json>& at, backoff& into)
 template <detail::json_value Json>
 void to_json(Json& j, const retry_policy& p)
 {
-    j = {{"most", p.max_attempts}, {"immediate", p.immediate}, {"pauses", p.pauses}};
+    j = {{"max_attempts", p.max_attempts}, {"immediate", p.immediate}, {"pauses", p.pauses}};
 }
 
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, retry_policy& into)
 {
     json_fields(at)
-        .optional("most", into.max_attempts)
+        .optional("max_attempts", into.max_attempts)
         .optional("immediate", into.immediate)
         .optional("pauses", into.pauses)
         .done();
@@ -125,13 +125,13 @@ void read_value(const json_place<Json>& at, retry_budget& into)
 template <detail::json_value Json>
 void to_json(Json& j, const circuit_breaker_types::config& o)
 {
-    j = {{"trip_at", o.failure_ratio},
-         {"min_calls", detail::size_or_unlimited(o.minimum_throughput)},
-         {"period", o.sampling_duration},
-         {"in_a_row", detail::size_or_unlimited(o.consecutive_failures)},
+    j = {{"failure_ratio", o.failure_ratio},
+         {"minimum_throughput", detail::size_or_unlimited(o.minimum_throughput)},
+         {"sampling_duration", o.sampling_duration},
+         {"consecutive_failures", detail::size_or_unlimited(o.consecutive_failures)},
          {"timeout", o.timeout},
-         {"shut_for", o.break_duration},
-         {"ramp", o.half_open_steps},
+         {"break_duration", o.break_duration},
+         {"half_open_steps", o.half_open_steps},
          {"transient_counts", o.transient_counts}};
 }
 
@@ -139,13 +139,13 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, circuit_breaker_types::config& into)
 {
     json_fields(at)
-        .optional("trip_at", into.failure_ratio)
-        .optional_size("min_calls", into.minimum_throughput)
-        .optional("period", into.sampling_duration)
-        .optional_size("in_a_row", into.consecutive_failures)
+        .optional("failure_ratio", into.failure_ratio)
+        .optional_size("minimum_throughput", into.minimum_throughput)
+        .optional("sampling_duration", into.sampling_duration)
+        .optional_size("consecutive_failures", into.consecutive_failures)
         .optional("timeout", into.timeout)
-        .optional("shut_for", into.break_duration)
-        .optional("ramp", into.half_open_steps)
+        .optional("break_duration", into.break_duration)
+        .optional("half_open_steps", into.half_open_steps)
         .optional("transient_counts", into.transient_counts)
         .done();
 }
@@ -173,14 +173,14 @@ void read_value(const json_place<Json>& at, delivery_terms& into)
 template <detail::json_value Json>
 void to_json(Json& j, const delivery_terms::lifetime& p)
 {
-    j = {{"lasts", p.lasts}, {"by", p.limited_by}};
+    j = {{"lasts", p.lasts}, {"limited_by", p.limited_by}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const call_report& r)
 {
-    j = {{"end", r.outcome}, {"tries", r.tries}, {"elapsed", r.elapsed}};
-    if (!r.reason.ok()) j["why"] = r.reason;
+    j = {{"outcome", r.outcome}, {"tries", r.tries}, {"elapsed", r.elapsed}};
+    if (!r.reason.ok()) j["reason"] = r.reason;
     if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
 }
 
@@ -190,13 +190,13 @@ void to_json(Json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
 template <detail::json_value Json>
 void to_json(Json& j, const give_up& a)
 {
-    j = {{"act", "give_up"}, {"why", a.reason}};
+    j = {{"act", "give_up"}, {"reason", a.reason}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const retry_loop::call&)
 {
-    j = {{"act", "go"}};
+    j = {{"act", "call"}};
 }
 
 template <detail::json_value Json>

@@ -103,7 +103,7 @@ void read_value(const json_place<Json>& at, per_direction<T>& into)
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, rate_limit& into)
 {
-    json_fields(at).required("most", into.max_change).required("per", into.per).done();
+    json_fields(at).required("max_change", into.max_change).required("per", into.per).done();
 }
 
 template <waybill::detail::json_value Json>
@@ -259,10 +259,10 @@ void to_json(Json& j, const state& s)
 {
     j = {{"version", detail::state_version},
          {"last_id", s.last_id},
-         {"ready", s.warm_instances},
+         {"warm_instances", s.warm_instances},
          {"highest", detail::in_base36(s.highest)},
          {"lowest", detail::in_base36(s.lowest)},
-         {"made", detail::in_base36(s.applied_changes)}};
+         {"applied_changes", detail::in_base36(s.applied_changes)}};
     if (s.pending) j["pending"] = *s.pending;
     if (s.last_up) j["last_up"] = *s.last_up;
     if (s.last_down) j["last_down"] = *s.last_down;
@@ -281,10 +281,10 @@ void read_value(const json_place<Json>& at, state& into)
     json_fields(at)
         .version(detail::state_version)
         .required("last_id", s.last_id)
-        .required("ready", s.warm_instances)
+        .required("warm_instances", s.warm_instances)
         .required("highest", highest)
         .required("lowest", lowest)
-        .required("made", made)
+        .required("applied_changes", made)
         .optional("pending", s.pending)
         .optional("last_up", s.last_up)
         .optional("last_down", s.last_down)
@@ -368,12 +368,9 @@ void to_json(Json& j, const policy_error& e)
 template <waybill::detail::json_value Json>
 void to_json(Json& j, const evidence& e)
 {
-    j = {{"part", e.part},
-         {"statistic", e.what},
-         {"points", e.points},
-         {"holds", e.holds}};
+    j = {{"part", e.part}, {"what", e.what}, {"points", e.points}, {"holds", e.holds}};
     waybill::detail::put_text(j, "metric", std::string(e.metric));
-    if (e.part != role::target && !e.wants) j["operator"] = e.how;
+    if (e.part != role::target && !e.wants) j["how"] = e.how;
     if (e.cut) j["cut"] = true;
     if (e.sampled) j["sampled"] = true;
     detail::put_number(j, "value", e.value);
@@ -382,7 +379,7 @@ void to_json(Json& j, const evidence& e)
         j["first"] = e.first;
         j["last"] = e.last;
     }
-    if (e.missing != missing_part::nothing) j["lacks"] = e.missing;
+    if (e.missing != missing_part::nothing) j["missing"] = e.missing;
     if (e.wants) j["wants"] = *e.wants;
     if (!e.note.empty()) waybill::detail::put_text(j, "note", std::string(e.note));
 }
@@ -394,7 +391,7 @@ void to_json(Json& j, const decision& d)
          {"desired", d.desired}, {"to", d.to},
          {"now", d.now},         {"up", d.up},
          {"down", d.down},       {"activation", d.activation},
-         {"because", d.reasons}};
+         {"reasons", d.reasons}};
     if (d.why != reason::nothing) j["why"] = d.why;
     if (d.until) j["until"] = *d.until;
     if (d.command) j["command"] = *d.command;

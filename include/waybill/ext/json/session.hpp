@@ -4,7 +4,7 @@
 // results, plans and actions, written only. It includes state_codec.hpp, which reads and writes the
 // state of a session.
 //
-//     {"mode": "independent", "patience": "5s", "broker_deliveries": 20}
+//     {"mode": "independent", "max_wait_in_hand": "5s", "broker_max_deliveries": 20}
 
 #ifndef WAYBILL_EXT_JSON_SESSION_HPP
 #define WAYBILL_EXT_JSON_SESSION_HPP
@@ -69,8 +69,10 @@ void to_json(Json& j, const session_progress& p)
 template <detail::json_value Json>
 void to_json(Json& j, const opened_state& s)
 {
-    j = {
-        {"how", s.outcome}, {"problem", s.problem}, {"size", s.size}, {"bare", s.without_envelope}};
+    j = {{"outcome", s.outcome},
+         {"problem", s.problem},
+         {"size", s.size},
+         {"without_envelope", s.without_envelope}};
     if (s.expected != 0) j["expected"] = s.expected;
     if (s.outcome != state_read::ok || s.without_envelope) return;
     j["format"] = s.format;
@@ -83,9 +85,9 @@ void to_json(Json& j, const state_unwritten& e)
     j = {{"problem", e.problem}};
     if (e.problem == state_unwritten::problem_type::too_large) {
         j["size"] = e.size;
-        j["most"] = e.max_bytes;
+        j["max_bytes"] = e.max_bytes;
     }
-    if (!e.reason.empty()) detail::put_text(j, "why", e.reason);
+    if (!e.reason.empty()) detail::put_text(j, "reason", e.reason);
 }
 
 template <detail::json_value Json>
@@ -108,9 +110,9 @@ void to_json(Json& j, const pipeline_policy& p)
 {
     j = {{"mode", p.mode},
          {"retry", p.retry},
-         {"patience", p.max_wait_in_hand},
-         {"deliveries", p.max_deliveries},
-         {"broker_deliveries", detail::size_or_unlimited(p.broker_max_deliveries)},
+         {"max_wait_in_hand", p.max_wait_in_hand},
+         {"max_deliveries", p.max_deliveries},
+         {"broker_max_deliveries", detail::size_or_unlimited(p.broker_max_deliveries)},
          {"unreadable", p.unreadable},
          {"refused", p.refused},
          {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)}};
@@ -123,9 +125,9 @@ void read_value(const json_place<Json>& at, pipeline_policy& into)
     json_fields(at)
         .optional("mode", into.mode)
         .optional("retry", into.retry)
-        .optional("patience", into.max_wait_in_hand)
-        .optional("deliveries", into.max_deliveries)
-        .optional_size("broker_deliveries", into.broker_max_deliveries)
+        .optional("max_wait_in_hand", into.max_wait_in_hand)
+        .optional("max_deliveries", into.max_deliveries)
+        .optional_size("broker_max_deliveries", into.broker_max_deliveries)
         .optional("unreadable", into.unreadable)
         .optional("refused", into.refused)
         .optional_size("reason_bytes", reason_bytes)
@@ -156,7 +158,7 @@ void read_value(const json_place<Json>& at, sweep_policy& into)
 template <detail::json_value Json>
 void to_json(Json& j, const sweep_item& i)
 {
-    j = {{"index", i.index}, {"verdict", i.verdict}, {"how", i.outcome},    {"age", i.age},
+    j = {{"index", i.index}, {"verdict", i.verdict}, {"outcome", i.outcome}, {"age", i.age},
          {"done", i.done},   {"total", i.total},     {"changed", i.changed}};
 }
 
@@ -167,7 +169,7 @@ void to_json(Json& j, const redrive_plan::options& o)
          {"close", o.close},
          {"fetches_bodies", o.fetches_bodies},
          {"removed_at_once", detail::size_or_unlimited(o.removed_at_once)},
-         {"most_id_bytes", o.max_id_bytes}};
+         {"max_id_bytes", o.max_id_bytes}};
 }
 
 template <detail::json_value Json>
@@ -178,7 +180,7 @@ void read_value(const json_place<Json>& at, redrive_plan::options& into)
         .optional("close", into.close)
         .optional("fetches_bodies", into.fetches_bodies)
         .optional_size("removed_at_once", into.removed_at_once)
-        .optional("most_id_bytes", into.max_id_bytes)
+        .optional("max_id_bytes", into.max_id_bytes)
         .done();
 }
 
@@ -207,17 +209,17 @@ void to_json(Json& j, const redrive_plan::planned_session& s)
 {
     j = {{"offset", s.offset}, {"count", s.count}, {"generation", s.generation},
          {"first", s.first},   {"total", s.total}, {"marks", describe(s.marks)},
-         {"held", s.reason}};
+         {"reason", s.reason}};
     detail::put_text(j, "id", s.id);
     if (s.without_body != 0) j["without_body"] = s.without_body;
-    if (s.last_redriven_step != 0) j["sent_to"] = s.last_redriven_step;
+    if (s.last_redriven_step != 0) j["last_redriven_step"] = s.last_redriven_step;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const redrive_plan& p)
 {
     j = {{"ready", p.ready},
-         {"held", p.held_back},
+         {"held_back", p.held_back},
          {"filtered", p.filtered},
          {"sessions", p.sessions}};
 }
@@ -225,10 +227,10 @@ void to_json(Json& j, const redrive_plan& p)
 template <detail::json_value Json>
 void to_json(Json& j, const job::progress& p)
 {
-    j = {{"done", p.done}, {"parked", p.dead_lettered}, {"total", p.total}};
+    j = {{"done", p.done}, {"dead_lettered", p.dead_lettered}, {"total", p.total}};
     if (p.failed == 0) return;
     j["failed"] = p.failed;
-    detail::put_text(j, "why", p.reason);
+    detail::put_text(j, "reason", p.reason);
 }
 
 template <detail::json_value Json>
@@ -284,12 +286,12 @@ template <detail::json_value Json>
 void to_json(Json& j, const pipeline_dead_letter& l)
 {
     j = {{"version", detail::pipeline_dead_letter_version},
-         {"stamp", l.properties},
+         {"properties", l.properties},
          {"sequence", l.sequence},
          {"reason", l.reason},
          {"tries", l.tries},
          {"enqueued", l.enqueued},
-         {"parked", l.dead_lettered_at},
+         {"dead_lettered_at", l.dead_lettered_at},
          {"kept", l.kept},
          {"size", l.size},
          {"checksum", l.checksum}};
@@ -298,11 +300,11 @@ void to_json(Json& j, const pipeline_dead_letter& l)
     detail::put_text(j, "body", l.body);
     if (l.cause != 0) j["cause"] = l.cause;
     if (l.resume_at != 0) j["resume_at"] = l.resume_at;
-    if (l.independent) j["alone"] = true;
-    if (l.last_redriven_step != 0) j["sent_to"] = l.last_redriven_step;
+    if (l.independent) j["independent"] = true;
+    if (l.last_redriven_step != 0) j["last_redriven_step"] = l.last_redriven_step;
     if (l.origin != step_properties::origin{}) j["origin"] = l.origin;
     if (!l.state.empty()) detail::put_text(j, "state", l.state);
-    if (l.state_omitted) j["state_cut"] = true;
+    if (l.state_omitted) j["state_omitted"] = true;
 }
 
 template <detail::json_value Json>
@@ -310,12 +312,12 @@ void read_value(const json_place<Json>& at, pipeline_dead_letter& into)
 {
     json_fields(at)
         .version(detail::pipeline_dead_letter_version)
-        .required("stamp", into.properties)
+        .required("properties", into.properties)
         .required("sequence", into.sequence)
         .required("reason", into.reason)
         .required("tries", into.tries)
         .required("enqueued", into.enqueued)
-        .required("parked", into.dead_lettered_at)
+        .required("dead_lettered_at", into.dead_lettered_at)
         .required("kept", into.kept)
         .required("size", into.size)
         .required("checksum", into.checksum)
@@ -324,11 +326,11 @@ void read_value(const json_place<Json>& at, pipeline_dead_letter& into)
         .required_text("body", into.body)
         .optional("cause", into.cause)
         .optional("resume_at", into.resume_at)
-        .optional("alone", into.independent)
-        .optional("sent_to", into.last_redriven_step)
+        .optional("independent", into.independent)
+        .optional("last_redriven_step", into.last_redriven_step)
         .optional("origin", into.origin)
         .optional_text("state", into.state)
-        .optional("state_cut", into.state_omitted)
+        .optional("state_omitted", into.state_omitted)
         .done();
 }
 
@@ -348,17 +350,17 @@ template <detail::json_value Json>
 void to_json(Json& j, const pipeline::save_state& a)
 {
     j = {{"act", "save_state"}};
-    if (a.keep_old_value) j["undone"] = true;
+    if (a.keep_old_value) j["keep_old_value"] = true;
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const pipeline::write_dead_letter& a)
 {
-    j = {{"act", "park"}, {"reason", a.reason}, {"tries", a.tries}};
+    j = {{"act", "write_dead_letter"}, {"reason", a.reason}, {"tries", a.tries}};
     if (a.cause != 0) j["cause"] = a.cause;
     if (a.cause_step != 0) j["cause_step"] = a.cause_step;
-    if (a.without_body) j["bare"] = true;
-    if (a.independent) j["alone"] = true;
+    if (a.without_body) j["without_body"] = true;
+    if (a.independent) j["independent"] = true;
 }
 
 template <detail::json_value Json>
@@ -371,7 +373,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const pipeline::give_back& a)
 {
     j = {{"act", "give_back"}, {"until_steady_ns", a.until.since_epoch().count()}};
-    if (a.reason != fault_kind::none) j["why"] = a.reason;
+    if (a.reason != fault_kind::none) j["reason"] = a.reason;
 }
 
 template <detail::json_value Json>
@@ -389,7 +391,7 @@ void to_json(Json& j, const redrive::mark_sent& a)
 template <detail::json_value Json>
 void to_json(Json& j, const redrive::remove_dead_letters& a)
 {
-    j = {{"act", "remove_letters"}, {"offset", a.offset}, {"count", a.count}};
+    j = {{"act", "remove_dead_letters"}, {"offset", a.offset}, {"count", a.count}};
 }
 
 /// Only these variants match, not types convertible to them.

@@ -21,14 +21,14 @@ namespace waybill::inline v0_2 {
 template <detail::json_value Json>
 void to_json(Json& j, const tracker_options& o)
 {
-    j = {{"most", o.max_in_flight}, {"span", o.span}, {"mark", o.mark}};
+    j = {{"max_in_flight", o.max_in_flight}, {"span", o.span}, {"mark", o.mark}};
 }
 
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, tracker_options& into)
 {
     json_fields(at)
-        .optional("most", into.max_in_flight)
+        .optional("max_in_flight", into.max_in_flight)
         .optional("span", into.span)
         .optional("mark", into.mark)
         .done();
@@ -49,7 +49,7 @@ void to_json(Json& j, const completion_tracker::blocked& b)
 template <detail::json_value Json>
 void to_json(Json& j, const encoded_done& e)
 {
-    j = {{"how", e.outcome}, {"kept", e.kept}, {"dropped", e.dropped}};
+    j = {{"outcome", e.outcome}, {"kept", e.kept}, {"dropped", e.dropped}};
     detail::put_text(j, "bytes", e.bytes);
 }
 
@@ -80,7 +80,7 @@ void read_value(const json_place<Json>& at, commit_schedule::config& into)
 template <detail::json_value Json>
 void to_json(Json& j, const commit_schedule::commit_position& a)
 {
-    j = {{"act", "commit_position"}, {"why", a.reason}};
+    j = {{"act", "commit_position"}, {"reason", a.reason}};
 }
 
 /// Only this variant matches, not types convertible to it.

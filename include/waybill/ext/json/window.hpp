@@ -45,7 +45,7 @@ namespace waybill::inline v0_2 {
 template <detail::json_value Json>
 void to_json(Json& j, const snapshot_error& e)
 {
-    j = {{"problem", e.kind}, {"offset", e.offset}};
+    j = {{"kind", e.kind}, {"offset", e.offset}};
     if (e.kind == snapshot_error::code::bad_options) j["options"] = describe(e.options);
 }
 

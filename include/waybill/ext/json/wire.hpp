@@ -20,7 +20,7 @@ namespace waybill::inline v0_2::wire {
 template <waybill::detail::json_value Json>
 void to_json(Json& j, const service& s)
 {
-    j = {{"most", s.highest}, {"how", s.evidence}};
+    j = {{"highest", s.highest}, {"evidence", s.evidence}};
     waybill::detail::put_text(j, "name", std::string(s.name));
     waybill::detail::put_text(j, "as_of", std::string(s.as_of));
     waybill::detail::put_text(j, "source", std::string(s.source));

@@ -126,7 +126,7 @@ private:
     }
     [[nodiscard]] json write_entry(const std::string& path, const rate_limit& r)
     {
-        return {{"most", write_change(path + "/most", r.max_change)}, {"per", r.per}};
+        return {{"max_change", write_change(path + "/max_change", r.max_change)}, {"per", r.per}};
     }
     [[nodiscard]] json write_entry(const std::string& path, const capacity_tier& c)
     {
