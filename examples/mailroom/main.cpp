@@ -29,6 +29,7 @@
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
+#include "../support/locked_folder.hpp"
 #include "job.hpp"
 #include "options.hpp"
 #include "producer.hpp"
