@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
+
 // expect: waybill/ext/fmt needs the package fmt (Debian: libfmt-dev)
 // options: -nostdinc
-// SPDX-License-Identifier: MIT
 //
 // Without the folders of the system, no package is found.
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
+
 // expect: waybill/ext/json needs the package nlohmann-json (Debian: nlohmann-json3-dev)
 // options: -nostdinc
-// SPDX-License-Identifier: MIT
 //
 // Without the folders of the system, no package is found.
 

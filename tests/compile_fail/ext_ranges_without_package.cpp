@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: MIT
+
 // expect: waybill/ext/ranges needs the package range-v3 (Debian: librange-v3-dev)
 // options: -nostdinc
-// SPDX-License-Identifier: MIT
 //
 // Without the folders of the system, no package is found.
 

@@ -1,5 +1,6 @@
-// expect: match: the first argument is no variant; pass an action of next()
 // SPDX-License-Identifier: MIT
+
+// expect: match: the first argument is no variant; pass an action of next()
 
 #include <variant>
 

@@ -65,6 +65,7 @@ static_assert(name(item_outcome::accepted) == "accepted" &&
 static_assert(name(item_outcome::failed) == "failed" && name(item_outcome::in_doubt) == "in_doubt");
 static_assert(name(item_outcome::unsent) == "unsent" && name(static_cast<item_outcome>(9)) == "?");
 static_assert(batch_sender::queued(-1).bytes == unlimited && batch_sender::queued(7U).bytes == 7);
+static_assert(!std::is_constructible_v<batch_sender::queued, bool>);
 static_assert(std::is_copy_constructible_v<batch_sender> &&
               std::is_copy_assignable_v<batch_sender>);
 static_assert(std::is_nothrow_move_constructible_v<batch_sender>);

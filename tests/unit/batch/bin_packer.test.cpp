@@ -200,7 +200,7 @@ TEST_CASE("bin_packer: moves from an item only if it is added; a copy is a snaps
 TEST_CASE("bin_packer::of and pack: accept every size function that chunk_by accepts")
 {
     const auto capturing = [h = std::uint64_t{2}](const std::string& s) { return h + s.size(); };
-    // bin_packer<std::string> refuses it: compile_fail/bin_packer_other_size.cpp.
+    // bin_packer<std::string> refuses it: compile_fail/batch.cpp.
     using plain_size = std::uint64_t (*)(const std::string&);
     static_assert(!std::convertible_to<decltype(capturing), plain_size>);
     auto bins = bin_packer<std::string>::of({.bytes = 10}, capturing, {.open = 2});

@@ -299,7 +299,7 @@ TEST_CASE("keyed_batches::of: accepts every size function that chunk_by accepts"
 {
     const batch_limits l{.bytes = 10, .envelope = 2};
     const auto capturing = [h = std::uint64_t{2}](const order& o) { return h + o.bytes; };
-    // keyed_batches<char, order> refuses it: compile_fail/keyed_batches_other_size.cpp.
+    // keyed_batches<char, order> refuses it: compile_fail/batch.cpp.
     using plain_size = std::uint64_t (*)(const order&);
     static_assert(!std::convertible_to<decltype(capturing), plain_size>);
     takes_one_of_8_and_2_bytes(keyed_batches<char, order>::of(l, &order::bytes));

@@ -254,7 +254,7 @@ struct json_array {
 };
 
 // A lambda with captures is no plain function. open_batch<order>, which requires one, refuses it
-// with a sentence: compile_fail/open_batch_other_size.cpp.
+// with a sentence: compile_fail/batch.cpp.
 constexpr auto capturing = [](int header) {
     return [header](const order& o) { return header + static_cast<int>(o.bytes); };
 };

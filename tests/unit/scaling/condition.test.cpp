@@ -42,6 +42,11 @@ constexpr reading reading_of(std::string_view metric, statistic s, double value)
     return r;
 }
 
+// A threshold is a number, not the name of one.
+template <class T>
+concept is_threshold = requires(T t) { sc::mean("orders") > t; };
+static_assert(is_threshold<int> && is_threshold<double> && !is_threshold<const char*>);
+
 tribool ask(const rule& r, const std::vector<reading>& metrics, std::uint64_t instances = 1)
 {
     std::vector<evidence> because;

@@ -27,6 +27,11 @@ using tests_support::seconds;
 
 namespace {
 
+// A number without a unit is no duration.
+template <class T>
+concept is_cooldown = requires(T t) { policy{.cooldown = {.up = t, .down = t}}; };
+static_assert(is_cooldown<waybill::duration> && !is_cooldown<int>);
+
 policy with(std::int64_t up, std::int64_t down, bool shared = false)
 {
     return {.up = sc::mean("load") > 100,

@@ -28,6 +28,16 @@ using tests_support::readings;
 
 namespace {
 
+template <class Policy, class Time>
+concept decides = requires(Policy&& p, const readings& r, const state& s, Time now) {
+    decide(static_cast<Policy&&>(p), r, s, 5, now);
+};
+static_assert(decides<const policy&, waybill::wall_time>);
+// The state outlives the process, but a time of the steady clock does not.
+static_assert(!decides<const policy&, waybill::steady_time>);
+// The rows of a decision view the names in its policy, which has to outlive them.
+static_assert(!decides<policy, waybill::wall_time>);
+
 policy plain()
 {
     return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 20},

@@ -83,6 +83,14 @@ static_assert(!sc::condition<bool>);
 static_assert(std::is_same_v<decltype(sc::any_of(sc::rule(), sc::rule())), sc::rule>);
 static_assert(sc::condition<decltype(sc::any_of(sc::rule(), backlog_grows(), &always))>);
 
+// A condition has three results. A bool cannot express "unknown".
+template <class C>
+concept combines = requires(C c) { sc::any_of(sc::rule(), c); };
+template <class C>
+concept makes_policy = requires(C c) { sc::policy_of(c, sc::rule()); };
+static_assert(combines<backlog_grows> && !combines<says_bool>);
+static_assert(makes_policy<backlog_grows> && !makes_policy<says_bool>);
+
 }  // namespace
 
 TEST_CASE("own condition: it decides alone, and adds its own evidence")

@@ -12,6 +12,15 @@ namespace threshold_test {
 
 using namespace waybill::scaling;
 
+// A threshold is stored and compared, which captures do not allow.
+struct times {
+    double each;
+    double operator()(std::uint64_t n) const { return each * static_cast<double>(n); }
+};
+template <class F>
+concept of_number = requires(F f) { of_instances(f); };
+static_assert(of_number<double (*)(std::uint64_t)> && !of_number<times>);
+
 TEST_CASE("threshold: a number, per_instance, by_instances and of_instances")
 {
     CHECK(threshold(300).at(0) == 300.0);

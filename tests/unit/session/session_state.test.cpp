@@ -49,6 +49,12 @@ struct place {
     std::optional<fault_kind> unreadable{};
 };
 
+// The session_state keeps a reference to the codec, so a temporary one would dangle at the first
+// call.
+template <class Codec>
+concept keeps = requires(Codec&& codec, place& p) { session_state(static_cast<Codec&&>(codec), p); };
+static_assert(keeps<const text_state_codec&> && !keeps<text_state_codec>);
+
 const waybill::pipeline::save_state done{};
 const waybill::pipeline::save_state undone{true};
 

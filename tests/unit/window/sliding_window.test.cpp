@@ -66,6 +66,23 @@ concept takes = requires(W& w, Args... args) { w.insert(args...); };
 static_assert(takes<quick<int>, wall_time, int> && !takes<quick<int>, steady_time, int>);
 static_assert(!takes<quick<int>, wall_time, int, std::uint64_t>);
 static_assert(takes<sliding_window<weighted_stats<int>>, wall_time, int, std::uint64_t>);
+// A window of integers does not truncate fractions, and NaN is no number.
+static_assert(takes<quick<double>, wall_time, double> && !takes<quick<int>, wall_time, double>);
+// A sample has an integer as its weight.
+using weighted = sliding_window<weighted_stats<double>>;
+static_assert(takes<weighted, wall_time, double, int> && !takes<weighted, wall_time, double, double>);
+
+// A measure must have a value of one sample.
+template <class Sample>
+struct how_many {
+    using value_type = int;
+    static how_many identity();
+    static how_many of(const Sample&);
+    static how_many combine(how_many, how_many);
+};
+template <class M>
+concept is_measure = requires { typename sliding_window<M>; };
+static_assert(is_measure<how_many<waybill::sample<int>>> && !is_measure<how_many<int>>);
 
 static_assert(name(insert_result::newest) == "newest" && name(insert_result::late) == "late");
 static_assert(name(insert_result::replaced) == "replaced" &&
