@@ -78,7 +78,8 @@ start()
 {
     local name=$1
     shift
-    "$@" >"$work/$name.out" 2>&1 <&0 &
+    : >"$work/$name.out"  # nothing of an earlier process, also before this one opens it
+    "$@" >>"$work/$name.out" 2>&1 <&0 &
     pid[$name]=$!
 }
 

@@ -9,7 +9,7 @@ elif ! "${CC:-cc}" -Wall -Wextra -O1 "$parts/amqp_peer.c" -o amqp_peer -lqpid-pr
     skip_part "amqp: the peer cannot be built: $(head -n 1 cc.err)"
 else
     for how in close reject; do
-        start peer env PN_TRACE_FRM=1 bash -c 'exec ./amqp_peer \"$@\" 2>peer.err' - got 65536 $how
+        start peer env PN_TRACE_FRM=1 bash -c 'exec ./amqp_peer "$@" 2>peer.err' - got 65536 $how
         port=$(first_line peer)
         expect_exit 0 --to "amqp://127.0.0.1:$port/all" --blind
         above refusals 0

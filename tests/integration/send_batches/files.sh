@@ -53,7 +53,7 @@ nothing_sent 'the report cannot be written to tmp: Is a directory' --report tmp
 nothing_sent 'the calibration cannot be written to tmp: it is no regular file' --calibration tmp
 nothing_sent 'there is no file nothing' --input nothing --report new.json --calibration new2.json
 nothing_sent 'the report cannot be written to both.json: it is the calibration' --report both.json --calibration both.json
-echo '{"version": 1, "limit": "much"}' >bad.json
+echo '{"version": 1, "documented": 1000, "limit": "much"}' >bad.json
 nothing_sent 'bad.json: /limit: expected' --calibration bad.json
 if [ "$(id -u)" -ne 0 ]; then # root may write anywhere
     mkdir locked

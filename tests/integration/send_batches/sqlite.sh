@@ -35,7 +35,7 @@ grep -q '^known before: .*; this limit is a guess$' out || fail 'a stored guess 
 expect_exit 0 --calibration guess.json
 grep -q '^learnt: *limit 65536 bytes' out || fail 'the limit is not learnt'
 ! grep -q '^learnt: .* is a guess' out || fail 'a learnt limit is reported as a guess'
-echo '{"version": 1, "limit": "much"}' >bad.json
+echo '{"version": 1, "documented": 1000, "limit": "much"}' >bad.json
 expect_exit 1 --calibration bad.json
 expect_output 'bad.json: /limit: expected'
 
@@ -59,20 +59,11 @@ expect_number not_accepted 1
 expect_output 'not accepted: line 7: too_large, '
 
 # A queue with lost, doubled or swapped lines is found.
-cat >sql.cpp <<'SQL'
-#include <sqlite3.h>
-int main(int, char** argv)
-{
-    sqlite3* db = nullptr;
-    return sqlite3_open(argv[1], &db) || sqlite3_exec(db, argv[2], nullptr, nullptr, nullptr);
-}
-SQL
-"${CXX:-c++}" sql.cpp -o sql -lsqlite3
 for change in 'DELETE FROM queue WHERE id = 5000' "DELETE FROM queue WHERE id = $lines" \
     "INSERT INTO queue (header, body) VALUES ('', (SELECT body FROM queue WHERE id = 77))" \
     "UPDATE queue SET body = 'x' WHERE id = 4321"; do
     rm -f broken.sqlite*
-    ./sql broken.sqlite "CREATE TABLE queue (id INTEGER PRIMARY KEY AUTOINCREMENT, header TEXT NOT NULL,
+    sql broken.sqlite "CREATE TABLE queue (id INTEGER PRIMARY KEY AUTOINCREMENT, header TEXT NOT NULL,
         body BLOB NOT NULL); CREATE TRIGGER t AFTER INSERT ON queue WHEN NEW.id = $lines BEGIN $change; END"
     expect_exit 1 --to sqlite:broken.sqlite
     expect_output 'in the queue'
