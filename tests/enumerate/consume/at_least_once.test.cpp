@@ -561,10 +561,10 @@ std::string run(const extent& x, choices& c, const Driver& driver, std::string* 
 using tests_support::verdict;
 
 template <class Driver>
-verdict enumerate(const char* what, const extent& x, const Driver& driver)
+verdict enumerate(const char* what, const extent& x, const Driver& driver, const char* rule = "")
 {
     return tests_support::every_schedule(
-        "at least once", what, [&](choices& c) { return run(x, c, driver); },
+        "at least once", what, [&](choices& c) { return run(x, c, driver); }, rule,
         "WAYBILL_REPLAY_ONCE");
 }
 
@@ -573,53 +573,43 @@ constexpr extent triples{brief ? 2 : 4, 2, brief ? 2 : 3, brief ? 2 : 3, brief ?
 constexpr extent liars{brief ? 2 : 4, 2, 2, brief ? 2 : 3, 2, true};
 constexpr extent policies{brief ? 2 : 4, 2, brief ? 1 : 2, 3, 4};
 constexpr extent outcomes{brief ? 2 : 4, 2, 1, 6, 4};
-constexpr extent for_mutants{brief ? 2 : 3, 2, 1, 6, 1};
+constexpr extent for_mutants{3, 2, 1, 6, 1};
 
 TEST_CASE("at least once: any three faults, four events, few outcomes: all invariants hold")
 {
-    CHECK(enumerate("three faults, three outcomes, every policy", triples, itself{}).broken == 0);
+    CHECK(enumerate("three faults, three outcomes, every policy", triples, itself{}).rule == "");
 }
 
 TEST_CASE("at least once: any two faults, false commit reports included: all invariants hold")
 {
-    CHECK(enumerate("two faults, lies among them", liars, itself{}).broken == 0);
+    CHECK(enumerate("two faults, lies among them", liars, itself{}).rule == "");
 }
 
 TEST_CASE("at least once: any two faults, few outcomes, any policy: all invariants hold")
 {
-    CHECK(enumerate("two faults, three outcomes, every policy", policies, itself{}).broken == 0);
+    CHECK(enumerate("two faults, three outcomes, every policy", policies, itself{}).rule == "");
 }
 
 TEST_CASE("at least once: any fault, any outcome, any policy: all invariants hold")
 {
-    CHECK(enumerate("one fault, every outcome, every policy", outcomes, itself{}).broken == 0);
+    CHECK(enumerate("one fault, every outcome, every policy", outcomes, itself{}).rule == "");
 }
 
 TEST_CASE("at least once: the manual driver without a mistake keeps all invariants")
 {
-    CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}).broken == 0);
+    CHECK(enumerate("by hand", for_mutants, by_hand{wrong::nothing}).rule == "");
 }
 
-// The mutant must break this rule, and its line must replay to the same end.
+// The mutant must break this rule, and the trace of its line must contain it.
 void is_caught(const char* what, wrong w, const char* rule)
 {
     const by_hand driver{w};
-    const verdict v = enumerate(what, for_mutants, driver);
-    CHECK(v.broken > 0);
-    bool by_that_rule = false;
-    choices c;
-    do {
-        by_that_rule = run(for_mutants, c, driver) == rule;
-    } while (!by_that_rule && c.next());
-    INFO("no schedule breaks: ", std::string(rule));
-    CHECK(by_that_rule);
-
+    const verdict v = enumerate(what, for_mutants, driver, rule);
+    REQUIRE(v.rule == rule);
     auto again = choices::replay(v.line);
-    REQUIRE(again.has_value());
     std::string trace;
     CHECK(run(for_mutants, *again, driver, &trace) == v.rule);
     CHECK(trace.find("BROKEN: " + v.rule) != std::string::npos);
-    CHECK(again->line() == v.line);
 }
 
 TEST_CASE("at least once: mutant caught: checkpoint before dead letter")

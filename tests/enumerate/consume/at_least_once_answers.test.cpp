@@ -18,6 +18,7 @@
 #include <variant>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -211,20 +212,10 @@ private:
 TEST_CASE("at least once: every answer to every step: all invariants hold")
 {
     for (std::uint64_t events = 1; events <= (tests_support::brief ? 2 : 3); ++events) {
-        choices c;
-        std::string first;
-        std::string line;
-        do {
-            const std::string broken = simulation(c, events).run();
-            if (broken.empty() || !first.empty()) continue;
-            first = broken;
-            line = c.line();
-        } while (c.next());
-        CHECK(!c.diverged());
-        std::printf("at least once, every answer: %llu events %9llu schedules %s %s\n",
-                    static_cast<unsigned long long>(events), static_cast<unsigned long long>(c.completed()),
-                    first.c_str(), line.c_str());
-        CHECK(first == "");
+        const auto v = tests_support::every_schedule(
+            "at least once, every answer", (std::to_string(events) + " events").c_str(),
+            [&](choices& c) { return simulation(c, events).run(); });
+        CHECK(v.rule == "");
     }
 }
 

@@ -184,32 +184,30 @@ std::string run(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_
     return simulation(c, g, losses, commit_every).run();
 }
 
-std::uint64_t enumerate(const char* what, guard g, std::uint32_t losses, std::uint64_t commit_every)
+std::string enumerate(const char* what, guard g, std::uint32_t losses, std::uint64_t commit_every)
 {
-    const auto v = tests_support::every_schedule(
-        "at least once, two owners", what, [&](choices& c) { return run(c, g, losses, commit_every); });
-    if (v.broken == 0) return 0;
-    auto again = choices::replay(v.line);
-    REQUIRE(again.has_value());
-    CHECK(run(*again, g, losses, commit_every) == v.rule);
-    return v.broken;
+    return tests_support::every_schedule(
+               "at least once, two owners", what,
+               [&](choices& c) { return run(c, g, losses, commit_every); })
+        .rule;
 }
 
 TEST_CASE("at least once, two owners: every interleaving, up to two lost answers: all invariants "
           "hold")
 {
-    CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::detail::highest_size) == 0);
+    CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::detail::highest_size) ==
+          "");
     if (tests_support::brief) return;
     CHECK(enumerate("one answer lost", guard::compare_and_set, 1, waybill::detail::highest_size) ==
-          0);
+          "");
     CHECK(enumerate("two answers lost", guard::compare_and_set, 2, waybill::detail::highest_size) ==
-          0);
-    CHECK(enumerate("a commit an event", guard::compare_and_set, 0, 1) == 0);
+          "");
+    CHECK(enumerate("a commit an event", guard::compare_and_set, 0, 1) == "");
 }
 
 TEST_CASE("at least once, two owners: mutant caught: a store without compare-and-set")
 {
-    CHECK(enumerate("no guard", guard::none, 0, waybill::detail::highest_size) > 0);
+    CHECK(enumerate("no guard", guard::none, 0, waybill::detail::highest_size) != "");
 }
 
 }  // namespace

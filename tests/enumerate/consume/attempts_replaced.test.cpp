@@ -22,6 +22,7 @@
 #include <enumerate/consume/batch_simulation.hpp>
 #include <enumerate/consume/wrong_attempts.hpp>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 
 namespace attempts_replaced_test {
 namespace {
@@ -166,34 +167,26 @@ private:
     bool looked_ = false;
 };
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t raced = 0;
-    std::string first;  // the first broken rule
+struct verdict : tests_support::verdict {
+    std::uint64_t raced = 0;  // schedules with a race
 };
 
 verdict enumerate(const char* what, const trial& t)
 {
-    choices c;
-    verdict v;
-    do {
+    std::uint64_t raced = 0;
+    const auto v = tests_support::every_schedule("replaced", what, [&](choices& c) {
         owners w(t, c);
         const std::string broken = w.run();
-        if (w.raced()) ++v.raced;
-        if (v.first.empty() && !broken.empty()) v.first = broken + " (" + c.line() + ")";
-    } while (!(brief && !v.first.empty()) && c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
-    std::printf("replaced: %-40s %9llu schedules, %9llu with a race%s%s\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.raced),
-                v.first.empty() ? "" : ", broken: ", v.first.c_str());
-    return v;
+        if (w.raced()) ++raced;
+        return broken;
+    });
+    return {v, raced};
 }
 
 void holds(const char* what, const trial& t, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, t);
-    CHECK(v.first == "");
+    CHECK(v.rule == "");
     CHECK(v.raced != 0);
     CHECK(v.raced != v.schedules);
     if (!brief) CHECK(v.schedules >= at_least);
@@ -210,8 +203,7 @@ TEST_CASE("crash records: a replaced owner does not hide the deaths of later own
 
 void is_caught(const char* what, keeps_attempts how, std::uint32_t faults)
 {
-    const verdict v = enumerate(what, {1, 2, faults, how});
-    CHECK(v.first.starts_with("deaths were forgotten"));
+    CHECK(enumerate(what, {1, 2, faults, how}).rule.starts_with("deaths were forgotten"));
 }
 
 TEST_CASE("crash records: mutant caught: a record is cleared without a new read")

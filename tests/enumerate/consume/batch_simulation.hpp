@@ -440,10 +440,11 @@ inline right_store make_right()
 }
 
 template <class Driver, class MakeStore>
-verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeStore make)
+verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeStore make,
+                  const char* rule = "")
 {
     return tests_support::every_schedule(
-        "faults", what, [&](choices& c) { return run(x, c, driver, make()); });
+        "faults", what, [&](choices& c) { return run(x, c, driver, make()); }, rule);
 }
 
 /// The library's driver over a right store breaks no rule. It has at least `in_full` different
@@ -451,31 +452,21 @@ verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeS
 inline void holds(const char* what, const extent& x, std::uint64_t in_full, std::uint64_t in_brief)
 {
     const verdict v = enumerate(what, x, process_batch_itself{}, make_right);
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     CHECK(v.schedules >= (tests_support::brief ? in_brief : in_full));
 }
 
-/// The mutant must break this rule, and its line must replay to the same end.
+/// The mutant must break this rule, and the trace of its line must contain it.
 template <class Driver>
 void is_caught(const char* what, const extent& x, const Driver& driver, const char* rule)
 {
-    const verdict v = enumerate(what, x, driver, make_right);
-    CHECK(v.broken > 0);
-    bool by_that_rule = false;
-    choices c;
-    do {
-        by_that_rule = run(x, c, driver, right_store()) == rule;
-    } while (!by_that_rule && c.next());
-    INFO("no schedule breaks: ", std::string(rule));
-    CHECK(by_that_rule);
-
+    const verdict v = enumerate(what, x, driver, make_right, rule);
+    REQUIRE(v.rule == rule);
     auto again = choices::replay(v.line);
-    REQUIRE(again.has_value());
     std::string trace;
     CHECK(run(x, *again, driver, right_store(), &trace) == v.rule);
     if (trace.find("BROKEN: ") != std::string::npos)
         CHECK(trace.find("BROKEN: " + v.rule) != std::string::npos);
-    CHECK(again->line() == v.line);
 }
 
 /// Runs only the schedule of the line in WAYBILL_REPLAY, in each extent that has such a schedule.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/testing/choices.hpp>
@@ -90,12 +91,8 @@ private:
 };
 
 template <class Run>
-std::uint64_t enumerate(const char* what, std::uint64_t at_least, Run run)
+std::string enumerate(const char* what, std::uint64_t at_least, Run run)
 {
-    choices c;
-    std::uint64_t broken = 0;
-    std::string rule;
-    std::string line;
     if (const char* only = std::getenv("WAYBILL_REPLAY")) {
         auto again = choices::replay(only);
         REQUIRE_MESSAGE(again.has_value(), "not a line of choices");
@@ -103,26 +100,12 @@ std::uint64_t enumerate(const char* what, std::uint64_t at_least, Run run)
         const std::string r = run(*again, &trace);
         if (!again->next() && !again->diverged())
             std::printf("letters: %s\n%s%s\n", what, trace.c_str(), r.c_str());
-        return 0;
+        return {};
     }
-    do {
-        const std::string r = run(c, nullptr);
-        if (!r.empty() && broken++ == 0) {
-            rule = r;
-            line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    if (!brief) CHECK(c.completed() >= at_least);
-    std::printf("letters: %-45s %9llu schedules, %8llu broken%s%s\n", what,
-                static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
-                broken == 0 ? "" : ", the first: ", rule.c_str());
-    if (broken == 0) return 0;
-    std::printf("        WAYBILL_REPLAY='%s'\n", line.c_str());
-    auto again = choices::replay(line);
-    REQUIRE(again.has_value());
-    CHECK(run(*again, nullptr) == rule);
-    return broken;
+    const auto v =
+        tests_support::every_schedule("letters", what, [&](choices& c) { return run(c, nullptr); });
+    if (!brief) CHECK(v.schedules >= at_least);
+    return v.rule;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -295,7 +278,8 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
 }
 
 template <class Driver>
-std::uint64_t reprocessing(const char* what, std::uint32_t faults, const Driver& driver, std::uint64_t at_least = 0)
+std::string reprocessing(const char* what, std::uint32_t faults, const Driver& driver,
+                         std::uint64_t at_least = 0)
 {
     return enumerate(what, at_least, [&](choices& c, std::string* trace) {
         return reprocess_run(c, faults, driver, trace);
@@ -305,21 +289,24 @@ std::uint64_t reprocessing(const char* what, std::uint32_t faults, const Driver&
 TEST_CASE("dead letters: reprocess: up to three faults and a concurrent process: all invariants "
           "hold")
 {
-    CHECK(reprocessing("reprocess", 0, reprocess_itself{}) == 0);
-    CHECK(reprocessing("reprocess, one fault", 1, reprocess_itself{}) == 0);
-    CHECK(reprocessing("reprocess, three faults", brief ? 1 : 3, reprocess_itself{}, 2'000'000) == 0);
+    CHECK(reprocessing("reprocess", 0, reprocess_itself{}) == "");
+    CHECK(reprocessing("reprocess, one fault", 1, reprocess_itself{}) == "");
+    CHECK(reprocessing("reprocess, three faults", brief ? 1 : 3, reprocess_itself{}, 2'000'000) ==
+          "");
 }
 
 TEST_CASE("dead letters: mutant caught: reprocess removes the row in its own transaction")
 {
     CHECK(reprocessing("reprocess removes the row in its own transaction", 1,
-                       reprocess_by_hand{wrong::row_in_its_own_transaction}) > 0);
-    CHECK(reprocessing("reprocess removes the row first, on its own", 1, reprocess_by_hand{wrong::row_first}) > 0);
+                       reprocess_by_hand{wrong::row_in_its_own_transaction}) != "");
+    CHECK(reprocessing("reprocess removes the row first, on its own", 1,
+                       reprocess_by_hand{wrong::row_first}) != "");
 }
 
 TEST_CASE("dead letters: mutant caught: a removed dead letter is written again")
 {
-    CHECK(reprocessing("a failed letter is written blindly", 0, reprocess_by_hand{wrong::written_blindly}) > 0);
+    CHECK(reprocessing("a failed letter is written blindly", 0,
+                       reprocess_by_hand{wrong::written_blindly}) != "");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -429,8 +416,9 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
 }
 
 template <class Driver>
-std::uint64_t rewinding(const char* what, std::uint32_t faults, const Driver& driver,
-                        const std::optional<position>& to = position{10, ""}, std::uint64_t at_least = 0)
+std::string rewinding(const char* what, std::uint32_t faults, const Driver& driver,
+                      const std::optional<position>& to = position{10, ""},
+                      std::uint64_t at_least = 0)
 {
     return enumerate(what, at_least, [&](choices& c, std::string* trace) {
         return rewind_run(c, faults, driver, to, trace);
@@ -440,21 +428,23 @@ std::uint64_t rewinding(const char* what, std::uint32_t faults, const Driver& dr
 TEST_CASE("dead letters: rewind: up to three faults, another owner at any step: all invariants "
           "hold")
 {
-    CHECK(rewinding("rewind", 0, rewind_itself{}) == 0);
-    CHECK(rewinding("rewind, one fault", 1, rewind_itself{}) == 0);
-    CHECK(rewinding("rewind, three faults", brief ? 2 : 3, rewind_itself{}, position{10, ""}, 90'000) == 0);
+    CHECK(rewinding("rewind", 0, rewind_itself{}) == "");
+    CHECK(rewinding("rewind, one fault", 1, rewind_itself{}) == "");
+    CHECK(rewinding("rewind, three faults", brief ? 2 : 3, rewind_itself{}, position{10, ""},
+                    90'000) == "");
 }
 
 TEST_CASE("dead letters: rewind to the beginning: up to three faults, another owner at any step")
 {
-    CHECK(rewinding("rewind to the beginning", 0, rewind_itself{}, std::nullopt) == 0);
-    CHECK(rewinding("rewind to the beginning, one fault", 1, rewind_itself{}, std::nullopt) == 0);
-    CHECK(rewinding("rewind to the beginning, three faults", brief ? 2 : 3, rewind_itself{}, std::nullopt, 90'000) == 0);
+    CHECK(rewinding("rewind to the beginning", 0, rewind_itself{}, std::nullopt) == "");
+    CHECK(rewinding("rewind to the beginning, one fault", 1, rewind_itself{}, std::nullopt) == "");
+    CHECK(rewinding("rewind to the beginning, three faults", brief ? 2 : 3, rewind_itself{},
+                    std::nullopt, 90'000) == "");
 }
 
 TEST_CASE("dead letters: mutant caught: rewind sets the checkpoint without a comparison")
 {
-    CHECK(rewinding("rewind by blind set", 0, blind_set{}) > 0);
+    CHECK(rewinding("rewind by blind set", 0, blind_set{}) != "");
 }
 
 }  // namespace

@@ -150,8 +150,7 @@ tests_support::verdict enumerate(const char* what, const trial& t)
 void holds(const char* what, const trial& t, std::uint64_t at_least)
 {
     const auto v = enumerate(what, t);
-    INFO(v.rule);
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     if (!tests_support::brief) CHECK(v.schedules >= at_least);
 }
 
@@ -168,9 +167,7 @@ TEST_CASE("exceptions: any set of throwing handlers, with store faults: all inva
 
 void is_caught(const char* what, driver how, const char* rule)
 {
-    const auto v = enumerate(what, {1, 1, 1, how});
-    CHECK(v.broken > 0);
-    CHECK(v.rule == rule);
+    CHECK(enumerate(what, {1, 1, 1, how}).rule == rule);
 }
 
 TEST_CASE("exceptions: mutant caught: an exception is not recorded")

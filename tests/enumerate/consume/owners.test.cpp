@@ -13,13 +13,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <support/wrong_store.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/process_batch.hpp>
@@ -213,41 +213,19 @@ std::string run(const extent& x, choices& c, Store store)
     return store.records().size() == x.events ? "" : "the log is not drained";
 }
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-};
+// A schedule must break this rule. If it is empty, no schedule breaks one.
+template <class MakeStore>
+void is_caught(const char* what, const extent& x, MakeStore make, const char* rule)
+{
+    const auto v = tests_support::every_schedule(
+        "owners", what, [&](choices& c) { return run(x, c, make()); }, rule);
+    CHECK(v.rule == rule);
+}
 
 template <class MakeStore>
-verdict enumerate(const char* what, const extent& x, MakeStore make, const char* rule = "")
+void holds(const char* what, const extent& x, MakeStore make)
 {
-    choices c;
-    verdict v;
-    std::string line;
-    bool by_that_rule = false;
-    do {
-        const std::string broken = run(x, c, make());
-        if (broken.empty()) continue;
-        ++v.broken;
-        if (!by_that_rule && (*rule == 0 || broken == rule)) {
-            by_that_rule = true;
-            line = c.line();
-            auto again = choices::replay(line);
-            REQUIRE(again.has_value());
-            CHECK(run(x, *again, make()) == broken);
-            CHECK(again->line() == line);
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
-    std::printf("owners: %-44s %9llu schedules, %8llu broken\n", what, static_cast<unsigned long long>(v.schedules),
-                static_cast<unsigned long long>(v.broken));
-    if (*rule != 0) {
-        INFO("no schedule breaks: ", std::string(rule));
-        CHECK(by_that_rule);
-        std::printf("        %s: %s\n", rule, line.c_str());
-    }
-    return v;
+    is_caught(what, x, make, "");
 }
 
 using tests_support::flaw;
@@ -275,44 +253,44 @@ constexpr extent small_replaced{few ? 3 : 4, {1, 2}, {1, 2}, 0, belief::reads_ba
 
 TEST_CASE("owners: two owners of the same epoch: each event takes effect once and in order")
 {
-    CHECK(enumerate("two owners, same epoch, every step", every_step, right()).broken == 0);
-    CHECK(enumerate("two owners, same epoch", equals, right()).broken == 0);
+    holds("two owners, same epoch, every step", every_step, right());
+    holds("two owners, same epoch", equals, right());
 }
 
 TEST_CASE("owners: a replaced owner: each event takes effect once and in order")
 {
-    CHECK(enumerate("two owners, later epoch, every step", every_step_replaced, right()).broken == 0);
-    CHECK(enumerate("two owners, later epoch", replaced, right()).broken == 0);
-    CHECK(enumerate("two owners, later epoch, smaller batches", replaced_by_a_slow_one, right()).broken == 0);
+    holds("two owners, later epoch, every step", every_step_replaced, right());
+    holds("two owners, later epoch", replaced, right());
+    holds("two owners, later epoch, smaller batches", replaced_by_a_slow_one, right());
 }
 
 TEST_CASE("owners: a lost commit answer: each event takes effect once and in order")
 {
-    CHECK(enumerate("two owners, a lost answer", answer_lost, right()).broken == 0);
-    CHECK(enumerate("two owners, later epoch, a lost answer", answer_lost_and_replaced, right()).broken == 0);
+    holds("two owners, a lost answer", answer_lost, right());
+    holds("two owners, later epoch, a lost answer", answer_lost_and_replaced, right());
 }
 
 TEST_CASE("owners: mutant caught: `>` instead of compare-and-set")
 {
-    CHECK(enumerate("`>` instead of compare-and-set", small, wrong_in(flaw::only_forward),
-                    "an event has taken effect twice").broken > 0);
+    is_caught("`>` instead of compare-and-set", small, wrong_in(flaw::only_forward),
+              "an event has taken effect twice");
 }
 
 TEST_CASE("owners: mutant caught: a store without a guard")
 {
-    CHECK(enumerate("no guard", small, wrong_in(flaw::no_guard), "an event has taken effect twice").broken > 0);
+    is_caught("no guard", small, wrong_in(flaw::no_guard), "an event has taken effect twice");
 }
 
 TEST_CASE("owners: mutant caught: the checkpoint is compared at advance and not at commit")
 {
-    CHECK(enumerate("compared before, not within the commit", small, wrong_in(flaw::checked_once),
-                    "an event has taken effect twice").broken > 0);
+    is_caught("compared before, not within the commit", small, wrong_in(flaw::checked_once),
+              "an event has taken effect twice");
 }
 
 TEST_CASE("owners: mutant caught: epochs are not compared")
 {
-    CHECK(enumerate("epochs not compared", small_replaced, wrong_in(flaw::no_epoch),
-                    "a replaced owner has written").broken > 0);
+    is_caught("epochs not compared", small_replaced, wrong_in(flaw::no_epoch),
+              "a replaced owner has written");
 }
 
 // An owner that treats a lost answer as a failed commit delivers again. With compare-and-set it is
@@ -323,16 +301,16 @@ constexpr extent taking_it_for_yes{few ? 3 : 4, {2, 3}, {1, 1}, 1, belief::appli
 
 TEST_CASE("owners: mutant caught: unknown is treated as not applied, without compare-and-set")
 {
-    CHECK(enumerate("unknown is no, with compare-and-set", taking_it_for_no, right()).broken == 0);
-    CHECK(enumerate("unknown is no, without", taking_it_for_no, wrong_in(flaw::no_guard),
-                    "an event has taken effect twice").broken > 0);
+    holds("unknown is no, with compare-and-set", taking_it_for_no, right());
+    is_caught("unknown is no, without", taking_it_for_no, wrong_in(flaw::no_guard),
+              "an event has taken effect twice");
 }
 
 TEST_CASE("owners: mutant caught: unknown is treated as applied, without compare-and-set")
 {
-    CHECK(enumerate("unknown is yes, with compare-and-set", taking_it_for_yes, right()).broken == 0);
-    CHECK(enumerate("unknown is yes, without", taking_it_for_yes, wrong_in(flaw::no_guard),
-                    "an event is lost").broken > 0);
+    holds("unknown is yes, with compare-and-set", taking_it_for_yes, right());
+    is_caught("unknown is yes, without", taking_it_for_yes, wrong_in(flaw::no_guard),
+              "an event is lost");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <support/wrong_store.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/event.hpp>
@@ -284,40 +285,21 @@ std::string run(const extent& x, fence f, choices& c, Store store, bool& replace
     return store.records().size() == x.events ? "" : "the log is not drained";
 }
 
-struct verdict {
-    std::uint64_t schedules = 0;
-    std::uint64_t broken = 0;
-    std::uint64_t replaced_wrote = 0;
+struct verdict : tests_support::verdict {
+    std::uint64_t replaced_wrote = 0;  // schedules in which a replaced owner has written
 };
 
 template <class MakeStore>
 verdict enumerate(const char* what, const extent& x, fence f, MakeStore make)
 {
-    choices c;
-    verdict v;
-    std::string line;
-    std::string rule;
-    do {
+    std::uint64_t wrote = 0;
+    const auto v = tests_support::every_schedule("owners with leases", what, [&](choices& c) {
         bool replaced_wrote = false;
         const std::string broken = run(x, f, c, make(), replaced_wrote);
-        if (replaced_wrote) ++v.replaced_wrote;
-        if (!broken.empty()) ++v.broken;
-        if (!line.empty() || (broken.empty() && !replaced_wrote)) continue;
-        line = c.line();
-        rule = broken.empty() ? "a replaced owner has written" : broken;
-        auto again = choices::replay(line);
-        REQUIRE(again.has_value());
-        bool there = false;
-        CHECK(run(x, f, *again, make(), there) == broken);
-        CHECK(there == replaced_wrote);
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.schedules = c.completed();
-    std::printf("owners with leases: %-36s %9llu schedules, %8llu broken, %8llu by one replaced\n", what,
-                static_cast<unsigned long long>(v.schedules), static_cast<unsigned long long>(v.broken),
-                static_cast<unsigned long long>(v.replaced_wrote));
-    if (!line.empty()) std::printf("        %s: %s\n", rule.c_str(), line.c_str());
-    return v;
+        if (replaced_wrote) ++wrote;
+        return broken;
+    });
+    return {v, wrote};
 }
 
 using tests_support::flaw;
@@ -343,13 +325,13 @@ TEST_CASE("owners with leases: a lease row read under a lock: each event once, n
           "writes")
 {
     const verdict v = enumerate("two claims each", twice, fence::locked, right());
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     CHECK(v.replaced_wrote == 0);
     const verdict w = enumerate("one claim each, a lost answer", unsure, fence::locked, right());
-    CHECK(w.broken == 0);
+    CHECK(w.rule == "");
     CHECK(w.replaced_wrote == 0);
     const verdict both = enumerate("two claims each, a lost answer", twice_unsure, fence::locked, right());
-    CHECK(both.broken == 0);
+    CHECK(both.rule == "");
     CHECK(both.replaced_wrote == 0);
     const std::uint64_t all = v.schedules + w.schedules + both.schedules;
     MESSAGE(all);
@@ -360,32 +342,33 @@ TEST_CASE("owners with leases: without a lock on the row, only compare-and-set p
           "effect")
 {
     const verdict v = enumerate("no lock", few ? small : unsure, fence::unlocked, right());
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     CHECK(v.replaced_wrote > 0);
-    CHECK(enumerate("no lock, no compare-and-set", small, fence::unlocked, unguarded()).broken > 0);
+    CHECK(enumerate("no lock, no compare-and-set", small, fence::unlocked, unguarded()).rule != "");
 }
 
 TEST_CASE("owners with leases: a lock on the row is sufficient without compare-and-set")
 {
     const verdict v = enumerate("lock, no compare-and-set", small, fence::locked, unguarded());
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     CHECK(v.replaced_wrote == 0);
 }
 
 TEST_CASE("owners with leases: mutant caught: the lease is checked before the transaction")
 {
     const verdict v = enumerate("checked before", small_unsure, fence::before, right());
-    CHECK(v.broken == 0);  // no second effect, because of compare-and-set
+    CHECK(v.rule == "");  // no second effect, because of compare-and-set
     CHECK(v.replaced_wrote > 0);
-    CHECK(enumerate("checked before, no compare-and-set", small, fence::before, unguarded()).broken > 0);
+    CHECK(enumerate("checked before, no compare-and-set", small, fence::before, unguarded()).rule !=
+          "");
 }
 
 TEST_CASE("owners with leases: mutant caught: the lease is not checked")
 {
     const verdict v = enumerate("not checked", small_unsure, fence::none, right());
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     CHECK(v.replaced_wrote > 0);
-    CHECK(enumerate("not checked, no compare-and-set", small, fence::none, unguarded()).broken > 0);
+    CHECK(enumerate("not checked, no compare-and-set", small, fence::none, unguarded()).rule != "");
 }
 
 }  // namespace

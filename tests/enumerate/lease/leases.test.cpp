@@ -32,6 +32,7 @@
 #include <support/failed_call.hpp>
 #include <support/row_leases.hpp>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -101,8 +102,6 @@ public:
         if (broken_.empty()) settled();
         return broken_;
     }
-
-    [[nodiscard]] std::uint64_t changes_of_hands() const { return hands_; }
 
 private:
     struct budget {
@@ -339,7 +338,6 @@ private:
                 if (row.epoch == epochs_[p])
                     breaks("another owner has the lease under the same epoch");
                 holders_[p] = row.owner;
-                ++hands_;
             }
             epochs_[p] = row.epoch;
             std::uint32_t can_commit = 0;
@@ -408,153 +406,131 @@ private:
     std::vector<waybill::owner_id> holders_;
     // partition, epoch of the robbed owner
     std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;
-    std::uint64_t hands_ = 0;
     std::string broken_;
 };
 
-std::uint64_t enumerate_one(const char* what, const extent& x, const char* rule)
+/// A schedule must break this law. If it is empty, no schedule breaks one.
+void is_caught(const char* what, const extent& x, const char* law)
 {
-    choices c;
-    std::uint64_t broken = 0;
-    std::uint64_t hands = 0;
-    bool by_that_rule = false;
-    std::string line;
-    do {
-        simulation w(x, c);
-        const std::string law = w.run();
-        hands += w.changes_of_hands();
-        if (law.empty()) continue;
-        ++broken;
-        if (by_that_rule || (*rule != 0 && law != rule)) continue;
-        by_that_rule = true;
-        line = c.line();
-        auto again = choices::replay(line);
-        REQUIRE(again.has_value());
-        CHECK(simulation(x, *again).run() == law);
-        std::printf("        %s: %s\n", law.c_str(), line.c_str());
-    } while (!(tests_support::brief && by_that_rule) && c.next());
-    CHECK(!c.diverged());
-    std::printf("leases: %-50s %9llu schedules, %8llu broken, %9llu changes of hands\n", what,
-                static_cast<unsigned long long>(c.completed()), static_cast<unsigned long long>(broken),
-                static_cast<unsigned long long>(hands));
-    INFO("no schedule breaks: ", std::string(rule));
-    CHECK((*rule == 0 || by_that_rule));
-    return broken;
+    const auto v = tests_support::every_schedule(
+        "leases", what, [&](choices& c) { return simulation(x, c).run(); }, law);
+    CHECK(v.rule == law);
 }
 
-/// Runs with calls for all rows, and then row by row. Mutants run with calls for all rows only.
-std::uint64_t enumerate(const char* what, extent x, const char* rule = "")
+/// Runs with calls for all rows, and then row by row.
+void holds(const char* what, extent x)
 {
-    const std::uint64_t broken = enumerate_one(what, x, rule);
-    if (*rule != 0) return broken;
+    is_caught(what, x, "");
     x.row_by_row = true;
-    return broken + enumerate_one((std::string(what) + ", row by row").c_str(), x, rule);
+    is_caught((std::string(what) + ", row by row").c_str(), x, "");
 }
 
 constexpr bool few = tests_support::brief;
 
 TEST_CASE("leases: two or three owners in every order: all invariants hold")
 {
-    CHECK(enumerate("two owners", {.rounds = 4}) == 0);
-    CHECK(enumerate("two owners, two partitions", {.partitions = 2, .rounds = few ? 2U : 3U}) == 0);
-    CHECK(enumerate("three owners", {.owners = 3, .rounds = few ? 1U : 2U}) == 0);
+    holds("two owners", {.rounds = 4});
+    holds("two owners, two partitions", {.partitions = 2, .rounds = few ? 2U : 3U});
+    holds("three owners", {.owners = 3, .rounds = few ? 1U : 2U});
 }
 
 TEST_CASE("leases: owners that do not release their surplus lose it after an expiry")
 {
-    CHECK(enumerate("no owner releases", {.rounds = few ? 2U : 4U, .never_releases = true}) == 0);
-    CHECK(enumerate("no owner releases, two partitions",
-                    {.partitions = 2, .rounds = few ? 1U : 3U, .never_releases = true}) == 0);
-    CHECK(enumerate("no owner releases, one sleeps",
-                    {.rounds = few ? 2U : 4U, .naps = 2, .never_releases = true}) == 0);
+    holds("no owner releases", {.rounds = few ? 2U : 4U, .never_releases = true});
+    holds("no owner releases, two partitions",
+          {.partitions = 2, .rounds = few ? 1U : 3U, .never_releases = true});
+    holds("no owner releases, one sleeps",
+          {.rounds = few ? 2U : 4U, .naps = 2, .never_releases = true});
 }
 
 TEST_CASE("leases: calls fail before or after their effect: all invariants hold")
 {
-    CHECK(enumerate("one call fails", {.rounds = few ? 2U : 4U, .faults = 1}) == 0);
-    CHECK(enumerate("two calls fail", {.rounds = few ? 1U : 3U, .faults = 2}) == 0);
-    CHECK(enumerate("two partitions, one call fails", {.partitions = 2, .rounds = few ? 2U : 3U, .faults = 1}) == 0);
+    holds("one call fails", {.rounds = few ? 2U : 4U, .faults = 1});
+    holds("two calls fail", {.rounds = few ? 1U : 3U, .faults = 2});
+    holds("two partitions, one call fails",
+          {.partitions = 2, .rounds = few ? 2U : 3U, .faults = 1});
 }
 
 TEST_CASE("leases: abandoned calls end at any later time: all invariants hold")
 {
-    CHECK(enumerate("one is answered late", {.rounds = few ? 2U : 4U, .late = 1}) == 0);
-    CHECK(enumerate("one is answered late, one sleeps", {.rounds = few ? 2U : 4U, .late = 1, .naps = 1}) == 0);
-    CHECK(enumerate("one is answered late, one stops", {.rounds = few ? 1U : 2U, .late = 1, .stops = 1}) == 0);
-    CHECK(enumerate("two partitions, one is answered late", {.partitions = 2, .rounds = few ? 1U : 2U, .late = 1}) == 0);
+    holds("one is answered late", {.rounds = few ? 2U : 4U, .late = 1});
+    holds("one is answered late, one sleeps", {.rounds = few ? 2U : 4U, .late = 1, .naps = 1});
+    holds("one is answered late, one stops", {.rounds = few ? 1U : 2U, .late = 1, .stops = 1});
+    holds("two partitions, one is answered late",
+          {.partitions = 2, .rounds = few ? 1U : 2U, .late = 1});
 }
 
 TEST_CASE("leases: mutant caught: a late answer is applied to another call")
 {
-    if (few) return;  // it is the laws that are tried out here, and that was done in full
-    CHECK(enumerate("mutant: any answer", {.rounds = 5, .late = 1, .naps = 2, .any_answer = true},
-                    "an owner has lost its own lease") > 0);
-    CHECK(enumerate("mutant: any answer, one stops",
-                    {.rounds = 3, .late = 1, .naps = 1, .stops = 1, .any_answer = true},
-                    "a lease was not given back") > 0);
+    if (tests_support::sanitized) return;  // about logic, not about memory
+    is_caught("mutant: any answer", {.rounds = 5, .late = 1, .naps = 2, .any_answer = true},
+              "an owner has lost its own lease");
+    is_caught("mutant: any answer, one stops",
+              {.rounds = 3, .late = 1, .naps = 1, .stops = 1, .any_answer = true},
+              "a lease was not given back");
 }
 
 TEST_CASE("leases: owners sleep past their leases: all invariants hold")
 {
-    CHECK(enumerate("one sleeps", {.rounds = few ? 3U : 6U, .naps = 3}) == 0);
-    CHECK(enumerate("one sleeps, a call fails", {.rounds = few ? 2U : 5U, .faults = 1, .naps = few ? 1U : 2U}) == 0);
+    holds("one sleeps", {.rounds = few ? 3U : 6U, .naps = 3});
+    holds("one sleeps, a call fails",
+          {.rounds = few ? 2U : 5U, .faults = 1, .naps = few ? 1U : 2U});
 }
 
 TEST_CASE("leases: owners are killed and restart: all invariants hold")
 {
-    CHECK(enumerate("one is killed", {.rounds = few ? 2U : 5U, .kills = 1}) == 0);
-    CHECK(enumerate("one is killed, a call fails", {.rounds = few ? 1U : 3U, .faults = 1, .kills = 1}) == 0);
-    CHECK(enumerate("one is killed, and is the same again",
-                    {.rounds = few ? 1U : 4U, .faults = 1, .kills = 1, .same_incarnation = true}) == 0);
+    holds("one is killed", {.rounds = few ? 2U : 5U, .kills = 1});
+    holds("one is killed, a call fails", {.rounds = few ? 1U : 3U, .faults = 1, .kills = 1});
+    holds("one is killed, and is the same again",
+          {.rounds = few ? 1U : 4U, .faults = 1, .kills = 1, .same_incarnation = true});
 }
 
 TEST_CASE("leases: owners that stop leave no leases of their own")
 {
-    CHECK(enumerate("one stops", {.partitions = 2, .rounds = few ? 2U : 3U, .stops = 1}) == 0);
-    CHECK(enumerate("both stop", {.rounds = few ? 2U : 4U, .stops = 2}) == 0);
-    CHECK(enumerate("one stops, a call fails", {.rounds = few ? 1U : 4U, .faults = 1, .stops = 1}) == 0);
+    holds("one stops", {.partitions = 2, .rounds = few ? 2U : 3U, .stops = 1});
+    holds("both stop", {.rounds = few ? 2U : 4U, .stops = 2});
+    holds("one stops, a call fails", {.rounds = few ? 1U : 4U, .faults = 1, .stops = 1});
 }
 
 TEST_CASE("leases: mutant caught: an owner that stops does not read its own rows again")
 {
-    CHECK(enumerate("mutant: never reads again", {.rounds = 2, .faults = 1, .stops = 1, .never_reads_again = true},
-                    "a lease was not given back") > 0);
+    is_caught("mutant: never reads again",
+              {.rounds = 2, .faults = 1, .stops = 1, .never_reads_again = true},
+              "a lease was not given back");
 }
 
 TEST_CASE("leases: mutant caught: a store that ignores versions")
 {
-    if (few) return;  // it is the laws that are tried out here, and that was done in full
-    CHECK(enumerate("mutant: versions ignored", {.rounds = 5, .naps = 3, .of_store = flaw::ignores_version},
-                    "the epoch has gone back") > 0);
+    is_caught("mutant: versions ignored",
+              {.rounds = 5, .naps = 3, .of_store = flaw::ignores_version},
+              "the epoch has gone back");
 }
 
 TEST_CASE("leases: mutant caught: a store that ignores the heartbeat of the previous owner")
 {
-    if (few) return;  // it is the laws that are tried out here, and that was done in full
-    CHECK(enumerate("mutant: heartbeats ignored",
-                    {.rounds = 5, .late = 1, .naps = 3, .of_store = flaw::ignores_heartbeat},
-                    "two owners trust their lease at the same time") > 0);
+    is_caught("mutant: heartbeats ignored",
+              {.rounds = 5, .late = 1, .naps = 3, .of_store = flaw::ignores_heartbeat},
+              "two owners trust their lease at the same time");
 }
 
 TEST_CASE("leases: mutant caught: a store that forgets epochs")
 {
-    if (few) return;  // it is the laws that are tried out here, and that was done in full
-    CHECK(enumerate("mutant: epochs forgotten", {.rounds = 5, .naps = 3, .of_store = flaw::forgets_epoch},
-                    "another owner has the lease under the same epoch") > 0);
+    is_caught("mutant: epochs forgotten", {.rounds = 5, .naps = 3, .of_store = flaw::forgets_epoch},
+              "another owner has the lease under the same epoch");
 }
 
 // Not a mutant that must be caught: the next read of the table shows that there is no rival.
 TEST_CASE("leases: a store that reports an outage as contention costs no owner its lease")
 {
-    CHECK(enumerate("errors read as contention", {.rounds = few ? 1U : 3U, .faults = 2, .of_store = flaw::swallows_errors}) == 0);
+    holds("errors read as contention",
+          {.rounds = few ? 1U : 3U, .faults = 2, .of_store = flaw::swallows_errors});
 }
 
 TEST_CASE("leases: mutant caught: owners with different lease expiries")
 {
-    if (few) return;  // it is the laws that are tried out here, and that was done in full
-    CHECK(enumerate("mutant: one expects a longer expiry",
-                    {.rounds = 6, .naps = 3, .of_first = {interval, duration::seconds(90)}},
-                    "two owners trust their lease at the same time") > 0);
+    is_caught("mutant: one expects a longer expiry",
+              {.rounds = 6, .naps = 3, .of_first = {interval, duration::seconds(90)}},
+              "two owners trust their lease at the same time");
 }
 
 // Seeded runs. Clocks differ in rate and by years. Calls take effect late; answers arrive late,

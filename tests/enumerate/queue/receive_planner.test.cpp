@@ -19,6 +19,7 @@
 #include <vector>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/testing/choices.hpp>
@@ -421,17 +422,9 @@ private:
 
 std::string enumerate(const char* what, const extent& x, flaw f = flaw::none)
 {
-    choices c;
-    std::string wrong;
-    std::string line;
-    do {
-        wrong = run(x, c, f).wrong();
-        if (!wrong.empty()) line = c.line();
-    } while (wrong.empty() && c.next());
-    if (c.diverged()) wrong = "diverged";
-    std::printf("%-34s %10llu schedules  %s%s%s\n", what, static_cast<unsigned long long>(c.completed()), wrong.c_str(),
-                wrong.empty() ? "" : " in ", line.c_str());
-    return wrong;
+    return tests_support::every_schedule("receive_planner", what,
+                                         [&](choices& c) { return run(x, c, f).wrong(); })
+        .rule;
 }
 
 constexpr std::uint32_t faults = tests_support::brief ? 1 : 2;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <support/dice.hpp>
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_outcome.hpp>
@@ -287,17 +288,12 @@ relay_report simulation::relay_once(waybill::duration limit)
 
 std::string enumerate(const char* name, const scenario& s)
 {
-    waybill::testing::choices c;
-    std::string wrong;
-    std::string line;
-    do {
-        wrong = simulation(s, [&](std::uint32_t n) { return c.pick(n); }).run();
-        if (!wrong.empty()) line = c.line();
-    } while (wrong.empty() && c.next());
-    if (c.diverged()) wrong = "diverged";
-    std::printf("%-34s %10llu runs  %s%s%s\n", name, static_cast<unsigned long long>(c.completed()),
-                wrong.c_str(), wrong.empty() ? "" : " in ", line.c_str());
-    return wrong;
+    return tests_support::every_schedule(
+               "relay", name,
+               [&](waybill::testing::choices& c) {
+                   return simulation(s, [&](std::uint32_t n) { return c.pick(n); }).run();
+               })
+        .rule;
 }
 
 constexpr std::uint32_t faults = tests_support::brief ? 2 : 3;

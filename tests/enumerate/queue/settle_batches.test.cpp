@@ -195,33 +195,29 @@ std::string run(choices& c, std::uint32_t messages)
 }
 
 template <class Machine>
-std::uint64_t enumerate(const char* what, std::uint32_t messages)
+std::string enumerate(const char* what, std::uint32_t messages)
 {
-    const auto v = tests_support::every_schedule(
-        "settle_batches", what, [&](choices& c) { return run<Machine>(c, messages); });
-    if (v.broken == 0) return 0;
-    auto again = choices::replay(v.line);
-    REQUIRE(again.has_value());
-    CHECK(run<Machine>(*again, messages) == v.rule);
-    return v.broken;
+    return tests_support::every_schedule("settle_batches", what,
+                                         [&](choices& c) { return run<Machine>(c, messages); })
+        .rule;
 }
 
 TEST_CASE("settle_batches: every answer to every call for three messages agrees with the model")
 {
-    CHECK(enumerate<settle_batches>("three messages", tests_support::brief ? 2 : 3) == 0);
+    CHECK(enumerate<settle_batches>("three messages", tests_support::brief ? 2 : 3) == "");
 }
 
 TEST_CASE("settle_batches: mutants are caught")
 {
-    CHECK(enumerate<partial_is_done>("a partial failure is taken for none", 2) > 0);
-    CHECK(enumerate<partial_is_failed>("a partial failure is taken for all", 2) > 0);
-    CHECK(enumerate<lost_is_tried_again>("what is lost is tried again", 2) > 0);
-    CHECK(enumerate<past_the_lock>("tried past the lock", 2) > 0);
-    CHECK(enumerate<lingers_too_long>("lingers too long", 2) > 0);
-    CHECK(enumerate<tries_too_often>("tries too often", 2) > 0);
-    CHECK(enumerate<over_the_limit>("more than the limit", 3) > 0);
-    CHECK(enumerate<first_decided_first>("the first and not the most urgent", 3) > 0);
-    CHECK(enumerate<repeats_count>("an answer counts twice", 2) > 0);
+    CHECK(enumerate<partial_is_done>("a partial failure is taken for none", 2) != "");
+    CHECK(enumerate<partial_is_failed>("a partial failure is taken for all", 2) != "");
+    CHECK(enumerate<lost_is_tried_again>("what is lost is tried again", 2) != "");
+    CHECK(enumerate<past_the_lock>("tried past the lock", 2) != "");
+    CHECK(enumerate<lingers_too_long>("lingers too long", 2) != "");
+    CHECK(enumerate<tries_too_often>("tries too often", 2) != "");
+    CHECK(enumerate<over_the_limit>("more than the limit", 3) != "");
+    CHECK(enumerate<first_decided_first>("the first and not the most urgent", 3) != "");
+    CHECK(enumerate<repeats_count>("an answer counts twice", 2) != "");
 }
 
 }  // namespace

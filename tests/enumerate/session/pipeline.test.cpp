@@ -55,8 +55,12 @@ constexpr extent arriving_alone_uncounted{alone, brief ? 1 : 2, 2, the_first(bri
 constexpr extent two_sessions{stop, 2, 1, the_first(brief ? 1 : 3), 2};
 constexpr extent two_without_faults{stop, brief ? 2 : 3, 0, the_first(3), 2};
 
-constexpr extent for_mutants{stop, brief ? 2 : 3, 1, the_first(6), 1, false, true};
-constexpr extent for_mutants_alone{alone, brief ? 2 : 3, 1, the_first(6)};
+constexpr extent for_mutants{stop, 3, 1, the_first(6), 1, false, true};
+constexpr extent for_mutants_alone{alone, 3, 1, the_first(6)};
+constexpr extent arriving_mutants{stop,  3,     2, the_first(3), 1,   false, false, false,
+                                  false, false, 0, true,         true};
+constexpr extent redriven_mutants{stop, 3, 1, the_first(6), 1, true, true, false, false, false, 2};
+constexpr extent pauses_mutants{stop, 2, 2, the_first(5), 1, false, false, false, true, true};
 constexpr extent for_mutants_uncounted{stop, 2, 1, the_first(6), 1, false, false, false, true};
 constexpr outcome for_the_broker[] = {outcome::ok, outcome::infrastructure_once};
 constexpr extent for_gaps{stop, 2, 3, for_the_broker};
@@ -123,13 +127,10 @@ TEST_CASE("pipeline: steps without numbers are numbered by arrival, with any two
     holds("one fault, three steps by arrival, uncounted", arriving_uncounted, 30'000);
     holds("one fault, three independent steps by arrival", arriving_alone, 30'000);
     holds("two faults, two independent steps by arrival, uncounted", arriving_alone_uncounted, 30'000);
-    is_caught("arrival forgotten", arriving_doubles, wrong::arrival_forgotten,
+    is_caught("arrival forgotten", arriving_mutants, wrong::arrival_forgotten,
               "a step runs that is done");
-    // The brief extent has too few faults for this one.
-    if (!tests_support::brief) {
-        is_caught("arrival not saved", arriving_doubles, wrong::arrival_not_saved,
-                  "a letter has another number than its message");
-    }
+    is_caught("arrival not saved", arriving_mutants, wrong::arrival_not_saved,
+              "a letter has another number than its message");
 }
 
 TEST_CASE("pipeline: two sessions in every order of their holders: all invariants hold")
@@ -173,9 +174,9 @@ TEST_CASE("pipeline: mutants are caught")
     is_caught("every step is new", for_mutants, wrong::every_step_is_new, "a step runs that is done");
     is_caught("cause not named", for_mutants, wrong::cause_not_named,
               "a letter does not name what stopped its session");
-    is_caught("first forgotten", redriven, wrong::first_forgotten,
+    is_caught("first forgotten", redriven_mutants, wrong::first_forgotten,
               "a step that nothing stopped is parked for a failure before it");
-    is_caught("charged in pauses", pauses_uncounted, wrong::charged_in_pauses,
+    is_caught("charged in pauses", pauses_mutants, wrong::charged_in_pauses,
               "a letter counts tries that never began");
     is_caught("parked and run", for_mutants, wrong::parked_and_run,
               "a step has run and the one before it has not");

@@ -66,19 +66,14 @@ verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
 void holds(const char* what, const extent& x, std::uint64_t at_least)
 {
     const verdict v = enumerate(what, x);
-    CHECK(v.broken == 0);
+    CHECK(v.rule == "");
     if (!brief) CHECK(v.schedules >= at_least);
 }
 
 // The mutant must break this rule.
 void is_caught(const char* what, wrong w, const std::string& rule, const extent& x = for_mutants)
 {
-    const verdict v = enumerate(what, x, w);
-    CHECK(v.broken > 0);
-    CHECK(v.rule.starts_with(rule));
-    auto again = choices::replay(v.line);
-    REQUIRE(again.has_value());
-    CHECK(run(x, *again, w) == v.rule);
+    CHECK(enumerate(what, x, w).rule.starts_with(rule));
 }
 
 TEST_CASE("redrive: each step takes effect once and in order, and no dead letter is left")
@@ -105,7 +100,7 @@ TEST_CASE("redrive: without duplicate detection in the broker, a message arrives
 
 TEST_CASE("redrive: mutants are caught")
 {
-    CHECK(enumerate("a right one by hand", brief ? two_sessions : for_mutants, wrong::nothing_by_hand).broken == 0);
+    CHECK(enumerate("a right one by hand", for_mutants, wrong::nothing_by_hand).rule == "");
     is_caught("a random new session", wrong::random_session, "step 3 has never taken effect");
     is_caught("random message ids", wrong::random_message_ids,
               "a message is twice in a new session");

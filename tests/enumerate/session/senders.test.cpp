@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/choices.hpp>
@@ -173,48 +174,31 @@ struct simulation {
     }
 };
 
-struct verdict {
-    std::uint64_t rows = 0;
-    std::string rule;
-    std::string line;
-};
-
-verdict enumerate(const char* name, pipeline_policy::pipeline_mode mode, std::uint32_t length,
-                  wrong what = wrong::nothing, bool flaky = false, bool uncounted = false)
+tests_support::verdict enumerate(const char* name, pipeline_policy::pipeline_mode mode,
+                                 std::uint32_t length, wrong what = wrong::nothing,
+                                 bool flaky = false, bool uncounted = false)
 {
-    choices c;
-    verdict v;
-    do {
-        simulation w{mode, c, what, flaky, uncounted};
-        const std::string broken = w.all(length);
-        if (v.rule.empty() && !broken.empty()) {
-            v.rule = broken;
-            v.line = c.line();
-        }
-    } while (c.next());
-    CHECK(!c.diverged());
-    v.rows = c.completed();
-    std::printf("senders: %-40s %9llu rows%s%s%s%s\n", name, static_cast<unsigned long long>(v.rows),
-                v.rule.empty() ? "" : ", broken: ", v.rule.c_str(), v.rule.empty() ? "" : " at ", v.line.c_str());
-    return v;
+    return tests_support::every_schedule("senders", name, [&](choices& c) {
+        return simulation{mode, c, what, flaky, uncounted}.all(length);
+    });
 }
 
 constexpr std::uint32_t length = tests_support::brief ? 3 : 5;
 
 TEST_CASE("senders: dependent steps: a failed session stays failed, and no step is skipped as done")
 {
-    const verdict v = enumerate("steps that depend on each other",
-                                pipeline_policy::pipeline_mode::stop_on_failure, length);
+    const auto v = enumerate("steps that depend on each other",
+                             pipeline_policy::pipeline_mode::stop_on_failure, length);
     CHECK(v.rule == "");
-    if (!tests_support::brief) CHECK(v.rows == 3'981'312);
+    if (!tests_support::brief) CHECK(v.schedules == 3'981'312);
 }
 
 TEST_CASE("senders: independent steps: no step is lost")
 {
-    const verdict v =
+    const auto v =
         enumerate("independent steps", pipeline_policy::pipeline_mode::independent, length);
     CHECK(v.rule == "");
-    if (!tests_support::brief) CHECK(v.rows == 3'981'312);
+    if (!tests_support::brief) CHECK(v.schedules == 3'981'312);
 }
 
 TEST_CASE("senders: a message given back during an outage does not affect other steps")
@@ -224,9 +208,9 @@ TEST_CASE("senders: a message given back during an outage does not affect other 
         for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
                                 pipeline_policy::pipeline_mode::independent}) {
             const std::string said = std::string(name(mode)) + (uncounted ? ", uncounted, at times down" : ", at times down");
-            const verdict v = enumerate(said.c_str(), mode, few, wrong::nothing, true, uncounted);
+            const auto v = enumerate(said.c_str(), mode, few, wrong::nothing, true, uncounted);
             CHECK(v.rule == "");
-            if (!tests_support::brief) CHECK(v.rows >= 1'000'000);
+            if (!tests_support::brief) CHECK(v.schedules >= 1'000'000);
         }
     }
 }
