@@ -12,6 +12,8 @@
 // not is a broken rule, since it might not end. So no path leads back, and a layer is freed after
 // its walk. The number of paths to each simulation is summed. So all schedules are counted without
 // walking them one by one.
+//
+// A step is made in `next_`, and a node of an ended layer is used again. So steps reuse memory.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
@@ -20,11 +22,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,11 +45,14 @@ namespace send_schedules {
 template <class Machine>
 class enumeration {
 public:
-    explicit enumeration(const plan& p) : plan_(p) {}
+    explicit enumeration(const plan& p)
+        : plan_(p), copy_(p.policy), next_{Machine(p.policy), audit(p.policy)}
+    {
+    }
 
     void run()
     {
-        simulation w{Machine(plan_.policy), audit(plan_.policy)};
+        simulation& w = next_;
         w.resumes = plan_.resumes;
         w.throttles = plan_.throttles;
         w.wide = plan_.wide;
@@ -59,14 +63,15 @@ public:
             w.flushed = true;
         }
         at_ = none;
-        reach(std::move(w), {}, 0, many(1));
+        reach({}, 0, many(1));
         while (!ahead_.empty() && broken.empty()) {
             const auto next = std::prev(ahead_.end());
-            const layer now = std::move(next->second);
+            layer now = std::move(next->second);
             at_ = next->first;
             ahead_.erase(next);
-            for (const node& n : now.nodes) {
-                if (broken.empty()) walk(n);
+            for (std::unique_ptr<node>& n : now.nodes) {
+                if (broken.empty()) walk(*n);
+                free_.push_back(std::move(n));
             }
         }
         audit whole(plan_.policy);
@@ -118,9 +123,34 @@ private:
         std::int64_t sends = 0;
         std::uint32_t id = 0;
     };
+    struct place {
+        std::uint64_t digest = 0;
+        node* of = nullptr;
+    };
     struct layer {
-        std::deque<node> nodes;
-        std::unordered_multimap<std::uint64_t, std::uint32_t> by_digest;
+        std::vector<std::unique_ptr<node>> nodes;
+        std::vector<place> places;  // a hash table of the nodes
+
+        /// The place of an equal simulation, or a free one.
+        place& place_of(const simulation& w, std::uint64_t digest)
+        {
+            if (2 * nodes.size() >= places.size()) grow();
+            std::size_t i = digest & (places.size() - 1);
+            while (places[i].of && !(places[i].digest == digest && places[i].of->w == w)) {
+                i = (i + 1) & (places.size() - 1);
+            }
+            return places[i];
+        }
+        void grow()
+        {
+            std::vector<place> all(std::max<std::size_t>(64, 2 * places.size()));
+            for (const place& p : places) {
+                std::size_t i = p.digest & (all.size() - 1);
+                while (p.of && all[i].of) i = (i + 1) & (all.size() - 1);
+                if (p.of) all[i] = p;
+            }
+            places = std::move(all);
+        }
     };
     struct link {  // the first path to a simulation
         std::uint32_t from = 0;
@@ -161,7 +191,8 @@ private:
         typename Machine::action a = w.m.next(w.now);
         must(a == w.m.next(w.now), "next is the same when called again");
         if (!noise) return a;
-        ignores_noise(w.m, w.a, a, w.now, [this](bool holds, const char* s) { must(holds, s); });
+        ignores_noise(w.m, copy_, w.a, a, w.now,
+                      [this](bool holds, const char* s) { must(holds, s); });
         return a;
     }
 
@@ -172,15 +203,16 @@ private:
         if (!broken.empty()) return;
         by_ = s;
         ++edges;
-        simulation next = n.w;
-        next.waits = 0;
-        change(next);
-        reach(std::move(next), s, n.sends + sends, n.ways);
+        next_ = n.w;
+        next_.waits = 0;
+        change(next_);
+        reach(s, n.sends + sends, n.ways);
     }
 
-    // Records all reports, and adds the simulation to its layer, unless an equal one is there.
-    void reach(simulation&& w, step s, std::int64_t sends, const many& ways)
+    // Records all reports of `next_`, and adds it to its layer, unless an equal one is there.
+    void reach(step s, std::int64_t sends, const many& ways)
     {
+        simulation& w = next_;
         const bool noise = plan_.noise == hearing::all_noise;
         auto a = noise ? asked(w, true) : w.m.next(w.now);
         for (int times = 0; const waybill::batch_sender::report* x =
@@ -200,17 +232,22 @@ private:
         if (left >= at_) return note("each step leaves less to be done", from_, s);
         layer& l = ahead_[left];
         const std::uint64_t digest = digest_of(w);
-        const auto [first, last] = l.by_digest.equal_range(digest);
-        for (auto i = first; i != last; ++i) {
-            node& n = l.nodes[i->second];
-            if (!(n.w == w)) continue;
-            n.ways += ways;
-            n.sends = std::max(n.sends, sends);
+        place& p = l.place_of(w, digest);
+        if (p.of) {
+            p.of->ways += ways;
+            p.of->sends = std::max(p.of->sends, sends);
             return;
         }
         ++simulations;
-        l.by_digest.emplace(digest, static_cast<std::uint32_t>(l.nodes.size()));
-        l.nodes.push_back({std::move(w), ways, sends, static_cast<std::uint32_t>(links_.size())});
+        if (free_.empty()) free_.push_back(std::make_unique<node>(node{w, {}, 0, 0}));
+        l.nodes.push_back(std::move(free_.back()));
+        free_.pop_back();
+        node& n = *l.nodes.back();
+        n.w = w;
+        n.ways = ways;
+        n.sends = sends;
+        n.id = static_cast<std::uint32_t>(links_.size());
+        p = {digest, &n};
         links_.push_back({from_, s});
     }
 
@@ -265,14 +302,13 @@ private:
         return w.queued == plan_.sizes.size() && w.resumes == 0 && (!plan_.stops || w.a.stopped);
     }
 
-    void end(const simulation& w, std::int64_t sends, const many& ways)
+    void end(simulation& w, std::int64_t sends, const many& ways)
     {
         schedules += ways;
         most_sends = std::max(most_sends, sends);
-        audit whole = w.a;
-        whole.end();
+        w.a.end();
         must(w.m.finished() && w.m.first_open() == w.m.end(), "the sender is finished");
-        if (!whole.broken.empty()) note(whole.broken.front(), from_, by_);
+        if (!w.a.broken.empty()) note(w.a.broken.front(), from_, by_);
     }
 
     const std::vector<answer>& answers(const simulation& w, std::size_t items) const
@@ -306,11 +342,11 @@ private:
         }
     }
 
-    void walk(const node& n)
+    void walk(node& n)
     {
         from_ = n.id;
         by_ = {};
-        const simulation& w = n.w;
+        simulation& w = n.w;
         const auto a = asked(w, plan_.noise != hearing::answers);
         const waybill::batch_sender::send* s = waybill::get_if<waybill::batch_sender::send>(&a);
         bool more = false;
@@ -388,6 +424,9 @@ private:
     }
 
     plan plan_;
+    Machine copy_;     // of a sender that must ignore noise
+    simulation next_;  // the result of the current step
+    std::vector<std::unique_ptr<node>> free_;
     std::map<std::uint64_t, layer> ahead_;  // by the remaining work
     std::vector<link> links_;
     std::uint64_t at_ = none;  // the current layer
