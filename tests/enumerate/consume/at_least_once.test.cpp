@@ -569,15 +569,23 @@ verdict enumerate(const char* what, const extent& x, const Driver& driver, const
 }
 
 using tests_support::brief;
-constexpr extent triples{brief ? 2 : 4, 2, brief ? 2 : 3, brief ? 2 : 3, brief ? 1 : 4};
+constexpr extent triples{brief ? 2 : 3, 2, brief ? 2 : 3, brief ? 2 : 3, brief ? 1 : 4};
+constexpr extent triples_of_four{4, 2, 3, 3, 4};
 constexpr extent liars{brief ? 2 : 4, 2, 2, brief ? 2 : 3, 2, true};
 constexpr extent policies{brief ? 2 : 4, 2, brief ? 1 : 2, 3, 4};
 constexpr extent outcomes{brief ? 2 : 4, 2, 1, 6, 4};
 constexpr extent for_mutants{3, 2, 1, 6, 1};
 
-TEST_CASE("at least once: any three faults, four events, few outcomes: all invariants hold")
+TEST_CASE("at least once: any three faults, three events, few outcomes: all invariants hold")
 {
     CHECK(enumerate("three faults, three outcomes, every policy", triples, itself{}).rule == "");
+}
+
+TEST_CASE("deep: at least once: any three faults, four events, few outcomes: all invariants hold" *
+          doctest::skip())
+{
+    CHECK(enumerate("three faults, four events, every policy", triples_of_four, itself{}).rule ==
+          "");
 }
 
 TEST_CASE("at least once: any two faults, false commit reports included: all invariants hold")
@@ -664,7 +672,7 @@ TEST_CASE("at least once: WAYBILL_REPLAY_ONCE selects one schedule")
 {
     const char* line = std::getenv("WAYBILL_REPLAY_ONCE");
     if (!line) return;
-    for (const extent& x : {triples, liars, policies, outcomes, for_mutants}) {
+    for (const extent& x : {triples, triples_of_four, liars, policies, outcomes, for_mutants}) {
         auto c = choices::replay(line);
         REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
         std::string trace;

@@ -286,13 +286,21 @@ std::string reprocessing(const char* what, std::uint32_t faults, const Driver& d
     });
 }
 
-TEST_CASE("dead letters: reprocess: up to three faults and a concurrent process: all invariants "
-          "hold")
+TEST_CASE(
+    "dead letters: reprocess: up to two faults and a concurrent process: all invariants "
+    "hold")
 {
     CHECK(reprocessing("reprocess", 0, reprocess_itself{}) == "");
     CHECK(reprocessing("reprocess, one fault", 1, reprocess_itself{}) == "");
-    CHECK(reprocessing("reprocess, three faults", brief ? 1 : 3, reprocess_itself{}, 2'000'000) ==
-          "");
+    if (!brief) CHECK(reprocessing("reprocess, two faults", 2, reprocess_itself{}, 130'000) == "");
+}
+
+TEST_CASE(
+    "deep: dead letters: reprocess: three faults and a concurrent process: all invariants "
+    "hold" *
+    doctest::skip())
+{
+    CHECK(reprocessing("reprocess, three faults", 3, reprocess_itself{}, 2'000'000) == "");
 }
 
 TEST_CASE("dead letters: mutant caught: reprocess removes the row in its own transaction")

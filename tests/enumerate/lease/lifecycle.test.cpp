@@ -528,9 +528,17 @@ tests_support::verdict enumerate(const char* what, int depth, const char* rule =
 
 TEST_CASE("lifecycle: every order of events keeps all invariants, and every run ends")
 {
-    const auto v = enumerate<right>("the machine", tests_support::brief ? 7 : 10);
+    const auto v = enumerate<right>("the machine", tests_support::brief ? 7 : 9);
     CHECK(v.rule == "");
-    CHECK(v.schedules >= (tests_support::brief ? 40'000U : 5'000'000U));
+    CHECK(v.schedules >= (tests_support::brief ? 40'000U : 1'000'000U));
+}
+
+TEST_CASE("deep: lifecycle: every order of ten events keeps all invariants, and every run ends" *
+          doctest::skip())
+{
+    const auto v = enumerate<right>("the machine", 10);
+    CHECK(v.rule == "");
+    CHECK(v.schedules >= 5'000'000U);
 }
 
 template <class Machine>

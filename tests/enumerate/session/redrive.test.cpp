@@ -34,12 +34,15 @@ const extent all_fates{.steps = brief ? 2U : 3U, .faults = 0, .chunk = 2};
 const extent all_fates_and_a_fault{.steps = brief ? 1U : 2U, .faults = 1, .chunk = 2};
 const extent one_fault{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates};
 const extent one_by_one{.steps = brief ? 2U : 3U, .faults = brief ? 0U : 1U, .chunk = 1, .fates = plain_fates, .free_rounds = 1};
-const extent two_faults{.steps = brief ? 1U : 2U, .faults = 2, .chunk = 2, .fates = plain_fates};
+const extent two_faults{.steps = 1, .faults = 2, .chunk = 2, .fates = plain_fates};
+const extent two_faults_of_two{.steps = 2, .faults = 2, .chunk = 2, .fates = plain_fates};
 const extent four_steps{.steps = brief ? 3U : 4U, .faults = 0, .chunk = 3, .fates = plain_fates};
 const extent at_once{.steps = brief ? 1U : 3U, .faults = 1, .chunk = 4, .fates = plain_fates, .removes_at_once = true};
 const extent each_alone{.steps = brief ? 2U : 3U, .faults = brief ? 0U : 1U, .chunk = 2, .fates = plain_fates, .alone = true};
 const extent two_sessions{
-    .steps = 2, .jobs = 2, .faults = brief ? 0U : 1U, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
+    .steps = 2, .jobs = 2, .faults = 0, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
+const extent two_sessions_and_a_fault{
+    .steps = 2, .jobs = 2, .faults = 1, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
 const extent two_redrivers{
     .steps = 2, .faults = brief ? 0U : 1U, .chunk = 2, .fates = plain_fates, .two = true};
 const extent unknown_totals{
@@ -82,14 +85,21 @@ TEST_CASE("redrive: each step takes effect once and in order, and no dead letter
     holds("two steps, all fates, a fault", all_fates_and_a_fault, 150'000);
     holds("three steps, a fault", one_fault, 250'000);
     holds("three steps, one by one, a fault", one_by_one, 110'000);
-    holds("two steps, two faults", two_faults, 340'000);
+    holds("one step, two faults", two_faults, 8'000);
     holds("four steps", four_steps, 19'000);
     holds("a table that removes at once", at_once, 100'000);
     holds("three steps, each alone, a fault", each_alone, 90'000);
-    holds("two sessions of two steps, a fault", two_sessions, 200'000);
+    holds("two sessions of two steps", two_sessions, 3'000);
     holds("two processes redrive at the same time", two_redrivers, 368'000);
     holds("two, and the session grows meanwhile", two_while_it_grows, 10'000);
     holds("three steps, their number not known, a fault", unknown_totals, 44'000);
+}
+
+TEST_CASE("deep: redrive: two faults, or one with two sessions: all invariants hold" *
+          doctest::skip())
+{
+    holds("two steps, two faults", two_faults_of_two, 340'000);
+    holds("two sessions of two steps, a fault", two_sessions_and_a_fault, 200'000);
 }
 
 TEST_CASE("redrive: without duplicate detection in the broker, a message arrives twice")
@@ -137,9 +147,10 @@ TEST_CASE("redrive: WAYBILL_REPLAY selects one schedule")
 {
     const char* line = std::getenv("WAYBILL_REPLAY");
     if (line == nullptr) return;
-    for (const extent* x : {&all_fates, &all_fates_and_a_fault, &one_fault, &one_by_one, &two_faults, &four_steps,
-                            &at_once, &each_alone, &two_sessions, &two_redrivers, &two_while_it_grows,
-                            &unknown_totals}) {
+    for (const extent* x :
+         {&all_fates, &all_fates_and_a_fault, &one_fault, &one_by_one, &two_faults, &four_steps,
+          &at_once, &each_alone, &two_sessions, &two_redrivers, &two_while_it_grows,
+          &unknown_totals, &two_faults_of_two, &two_sessions_and_a_fault}) {
         auto c = choices::replay(line);
         REQUIRE_MESSAGE(c.has_value(), "not a line of choices");
         std::string trace;
