@@ -3,8 +3,9 @@
 // metrics_to_autoscaler: from messages with metrics to a service with the right size.
 //
 // A monitor sends the backlog of the service "orders", an autoscaler sends commands, and a platform
-// executes them and sends results. Here all three run in one program, for four seconds. They share
-// only JSON messages. The output has each change with its reasons.
+// executes them and sends results. Here all three run in one program. They share only JSON messages.
+// The output has each change with its reasons. The environment simulates four seconds, so the program
+// ends at once, and its output does not depend on the machine.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,11 +14,11 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <waybill/ext/chrono.hpp>
 #include <waybill/ext/fmt/scaling.hpp>
 #include <waybill/ext/json/scaling.hpp>
 #include <waybill/scaling.hpp>
-
-#include "../support/environment.hpp"
+#include <waybill/testing/manual_environment.hpp>
 
 using namespace std::chrono_literals;
 using namespace waybill;
@@ -26,7 +27,7 @@ using nlohmann::json;
 
 int main()
 {
-    support::standard_environment env;
+    testing::manual_environment env;
     autoscale_state state;
     std::string commands, results;  // each delivers its last message repeatedly
     std::uint64_t instances = 1, executed = 0, backlog = 0, rounds = 0;

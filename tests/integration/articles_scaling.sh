@@ -3,29 +3,18 @@
 #
 # The articles on scaling and sampling: each has at most 40 lines of its own, and the documented
 # output.
-set -euo pipefail
-export LC_ALL=C
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-articles=$WAYBILL_SOURCE/examples/articles
-
-fail()
-{
-    echo "articles_scaling: $*" >&2
-    [ ! -e out ] || cat out >&2
-    exit 1
-}
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs metrics_to_autoscaler sampling
 
 for name in metrics_to_autoscaler sampling; do
-    lines=$(grep -cvE '^ *//|^#include|^ *$' "$articles/$name.cpp")
+    lines=$(grep -cvE '^ *//|^#include|^ *$' "$WAYBILL_SOURCE/examples/articles/$name.cpp")
     [ "$lines" -le 40 ] || fail "$name has $lines lines of its own"
 done
 
-# The load rises and falls: up in steps, down again, and no more commands than changes. On a busy
-# machine some rounds may be missing, so the numbers of changes are only bounded.
-"$WAYBILL_BIN/examples/metrics_to_autoscaler" >out
+# The load rises and falls: up in steps, down again, and no more commands than changes.
+program=$examples/metrics_to_autoscaler
+expect_exit 0
 grep -Eq ' up [3-6] -> [4-7]: up yes: last\(backlog\)' out || fail 'it does not scale up'
 grep -Eq ' down 2 -> 1: ' out || fail 'it does not scale down'
 tail -n 1 out | grep -Eq '^autoscale: [0-9]+ rounds, [4-7] up, [4-7] down, .*: 1 instances$' || fail 'another end'
@@ -41,15 +30,15 @@ awk 'BEGIN {
         else printf "\"name\":\"read\",\"duration\":%d}\n", i
     }
 }' >rows
-sampling=$WAYBILL_BIN/examples/sampling
-"$sampling" <rows >out
+program=$examples/sampling
+expect_exit 0 <rows
 [ "$(grep -c '^2026-' out)" -eq 22 ] || fail 'not 22 days'
 # 48 rows, six of which count three: 60 events. 12 rows that count four each, six of them three.
 grep -q '^2026-03-09 *48 *60 *100.0%  +0.0 %$' out || fail 'another 9th of March'
 grep -q '^2026-03-20 *12 *96 *25.0%  +60.0 %$' out || fail 'another 20th of March'
 grep -q '^2026-03-30 *12 *96 *25.0%  +0.0 %$' out || fail 'another 30th of March'
 tail -n 1 out | grep -q '0 lines are no rows' || fail 'rows that were not read'
-"$sampling" sold <rows >out
+expect_exit 0 sold <rows
 grep -q '^2026-03-30 *6 *72 *25.0%  +0.0 %$' out || fail 'other events of one name'
 tail -n 1 out | grep -q '^95 % took at most 0 ms' || fail 'durations of rows that have none'
 {
@@ -58,10 +47,10 @@ tail -n 1 out | grep -q '^95 % took at most 0 ms' || fail 'durations of rows tha
         '{"timestamp":"2026-03-30T00:00:00Z","itemCount":0}' '{"timestamp":"2026-03-30","itemCount":1}' \
         '{"timestamp":"2026-03-30T00:00:00Z","itemCount":1,"customMeasurements":{"count":"x"}}'
 } >bad
-"$sampling" <bad >out
+expect_exit 0 <bad
 tail -n 1 out | grep -q '7 lines are no rows' || fail 'rows that are none are counted'
 grep -q '^2026-03-30 *12 *96 ' out || fail 'rows that are none are in a figure'
-"$sampling" </dev/null >out
+expect_exit 0 </dev/null
 tail -n 1 out | grep -q '0 lines are no rows' || fail 'no rows'
 
 echo 'articles_scaling: two articles, each in at most 40 lines'

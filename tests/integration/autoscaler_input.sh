@@ -3,35 +3,10 @@
 #
 # The autoscaler with bad rows and policies. The result is an error with line and field, or a row
 # that is counted and in no figure. It is never a wrong number.
-set -euo pipefail
-export LC_ALL=C
-
-autoscaler=$WAYBILL_BIN/examples/autoscaler
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-mkdir tmp
-export TMPDIR=$work/tmp
-
-fail()
-{
-    echo "autoscaler_input: $*" >&2
-    [ ! -e out ] || cat out err >&2
-    exit 1
-}
-
-# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
-# out and err.
-expect_code()
-{
-    local code=0 expected=$1
-    shift
-    "$autoscaler" "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
-expect_no_text() { ! grep -qF -- "$1" out err || fail "the output contains: $1"; }
-same() { cmp -s "$1" "$2" || fail "$1 and $2 are not the same"; }
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs autoscaler
+program=$examples/autoscaler
 
 # --- rows ----------------------------------------------------------------------------------------
 
@@ -50,8 +25,8 @@ policy '{"up": {"mean": "backlog", "above": 100}, "down": {"highest": "backlog",
 mine=(--policy policy.json --every 10s --window 60s)
 
 { echo $heading; calm 0 200; } >good.csv
-expect_code 0 good.csv "${mine[@]}" --json good.records
-expect_no_text rows,
+expect_exit 0 good.csv "${mine[@]}" --json good.records
+expect_no_output rows,
 {
     echo $heading
     calm 0 100
@@ -75,55 +50,55 @@ expect_no_text rows,
     row 20 backlog 100000 2
     calm 100 200
 } >bad.csv
-expect_code 0 bad.csv "${mine[@]}" --json bad.records
-expect_text '6 rows, first in line 42: value is not finite'
-expect_text '9 rows, first in line 48: value is no number'
-expect_text '1 row, first in line 58: a quote is not closed'
-expect_text 'first in line 59: time is no time such as'
-expect_text '1 row, first in line 62: time is more than 1h from all others'
-expect_text '2 rows, first in line 63: is too old for the window'
-expect_text '1 row, first in line 64: resource is empty'
-expect_text '1 row, first in line 65: metric is empty'
-expect_text 'first in line 66: resource has a control character'
-expect_text 'first in line 67: resource is not UTF-8'
-expect_text '4 rows, first in line 68: instances is no whole number'
-expect_text '1 row, first in line 72: metric is missing'
-expect_text '1 row, first in line 74: resource is missing'
-expect_text 'there are more fields than columns'
-expect_text 'first in line 75: the line is longer than 65,536 bytes'
-same bad.records good.records
+expect_exit 0 bad.csv "${mine[@]}" --json bad.records
+expect_output '6 rows, first in line 42: value is not finite'
+expect_output '9 rows, first in line 48: value is no number'
+expect_output '1 row, first in line 58: a quote is not closed'
+expect_output 'first in line 59: time is no time such as'
+expect_output '1 row, first in line 62: time is more than 1h from all others'
+expect_output '2 rows, first in line 63: is too old for the window'
+expect_output '1 row, first in line 64: resource is empty'
+expect_output '1 row, first in line 65: metric is empty'
+expect_output 'first in line 66: resource has a control character'
+expect_output 'first in line 67: resource is not UTF-8'
+expect_output '4 rows, first in line 68: instances is no whole number'
+expect_output '1 row, first in line 72: metric is missing'
+expect_output '1 row, first in line 74: resource is missing'
+expect_output 'there are more fields than columns'
+expect_output 'first in line 75: the line is longer than 65,536 bytes'
+expect_same bad.records good.records
 
 # Equal rows count once. Of two contradicting rows the later one counts. Late rows count at their
 # time. The order within a decision does not matter.
 { echo $heading; calm 0 200 | sed p; } >twice.csv
-expect_code 0 twice.csv "${mine[@]}" --json twice.records
-expect_text '78 rows, first in line 3: has the time of an earlier row, and replaces it'
-same twice.records good.records
+expect_exit 0 twice.csv "${mine[@]}" --json twice.records
+expect_output '78 rows, first in line 3: has the time of an earlier row, and replaces it'
+expect_same twice.records good.records
 { echo $heading; row 0 backlog 9999 2; calm 0 200; } >again.csv
-expect_code 0 again.csv "${mine[@]}" --json again.records
-same again.records good.records
+expect_exit 0 again.csv "${mine[@]}" --json again.records
+expect_same again.records good.records
 { echo $heading; calm 0 200 | awk '{ line[NR] = $0 } END { for (n = 1; n < NR; n += 2) { print line[n + 1]; print line[n] } }'; } >mixed.csv
-expect_code 0 mixed.csv "${mine[@]}" --json mixed.records
-same mixed.records good.records
+expect_exit 0 mixed.csv "${mine[@]}" --json mixed.records
+expect_same mixed.records good.records
 { echo $heading; calm 0 100; row 92 backlog 1000 2; calm 100 200; } >late.csv
-expect_code 0 late.csv "${mine[@]}"
-expect_text '1 row, first in line 42: is not in order of time, and counts at its own time'
+expect_exit 0 late.csv "${mine[@]}"
+expect_output '1 row, first in line 42: is not in order of time, and counts at its own time'
 # A clock that is wrong at first, and one with a real gap of a day.
 { echo $heading; echo '2030-01-01T00:00:00Z,orders,backlog,5,2'; calm 0 200; } >wrong.csv
-expect_code 0 wrong.csv "${mine[@]}" --json wrong.records
-expect_text '1 row, first in line 2: time is more than 1h from all others'
-same wrong.records good.records
+expect_exit 0 wrong.csv "${mine[@]}" --json wrong.records
+expect_output '1 row, first in line 2: time is more than 1h from all others'
+expect_same wrong.records good.records
 { echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01/2026-03-02/'; } >gap.csv
-expect_code 0 gap.csv "${mine[@]}"
-expect_text 'decisions left out, because there was no row for more than 1h'
+expect_exit 0 gap.csv "${mine[@]}"
+expect_output 'decisions left out, because there was no row for more than 1h'
 { echo $heading; calm 0 100; calm 0 100 | sed 's/2026-03-01T12/2262-04-11T22/'; } >end.csv
-expect_code 0 end.csv "${mine[@]}"
-expect_text 'checked: '
+expect_exit 0 end.csv "${mine[@]}"
+expect_output 'checked: '
 { echo $heading; for f in 775807 775806 775805; do echo "2262-04-11T23:47:16.854${f}Z,orders,backlog,500,1"; done; } >last.csv
-expect_code 0 last.csv "${mine[@]}"
+expect_exit 0 last.csv "${mine[@]}"
 { echo $heading; for f in 145 146 147 148; do echo "1677-09-21T00:12:43.${f}999999Z,orders,backlog,500,1"; done; calm 0 60; } >old.csv
-expect_code 0 old.csv "${mine[@]}"
-expect_text 'checked: '
+expect_exit 0 old.csv "${mine[@]}"
+expect_output 'checked: '
 
 # As JSON.
 {
@@ -139,40 +114,40 @@ expect_text 'checked: '
     echo '[]'
     echo '{"time":"2026-03-01T12:01:39Z","resource":"orders","metric":"backlog","value":5,"instances":null,"more":[]}'
 } >bad.ndjson
-expect_code 0 bad.ndjson "${mine[@]}"
-expect_text '2 rows, first in line 41: value or the text after it is no JSON'
-expect_text '1 row, first in line 43: value is no number'
-expect_text '1 row, first in line 44: value is missing'
-expect_text '1 row, first in line 45: value is there twice'
-expect_text '1 row, first in line 46: time is no text'
-expect_text '1 row, first in line 47: instances is no whole number'
-expect_text 'first in line 48: resource or the text after it is no JSON'
-expect_text '1 row, first in line 49: the line is no JSON object'
+expect_exit 0 bad.ndjson "${mine[@]}"
+expect_output '2 rows, first in line 41: value or the text after it is no JSON'
+expect_output '1 row, first in line 43: value is no number'
+expect_output '1 row, first in line 44: value is missing'
+expect_output '1 row, first in line 45: value is there twice'
+expect_output '1 row, first in line 46: time is no text'
+expect_output '1 row, first in line 47: instances is no whole number'
+expect_output 'first in line 48: resource or the text after it is no JSON'
+expect_output '1 row, first in line 49: the line is no JSON object'
 
 # Files.
-expect_code 1 nothing.csv
-expect_text 'there is no file nothing.csv'
-expect_code 1 tmp
-expect_text 'tmp is a folder'
+expect_exit 1 nothing.csv
+expect_output 'there is no file nothing.csv'
+expect_exit 1 tmp
+expect_output 'tmp is a folder'
 for heading_of in 'time,resource,metric' 'time,resource,value,instances' 'a,b' 'time,time,resource,metric,value' 'x"y","'; do
     { echo "$heading_of"; calm 0 100; } >heading.csv
-    expect_code 1 heading.csv
-    expect_text 'heading.csv, line 1: '
+    expect_exit 1 heading.csv
+    expect_output 'heading.csv, line 1: '
 done
-expect_text 'a quote is not closed'
+expect_output 'a quote is not closed'
 : >empty
-expect_code 1 empty
-expect_text 'empty is empty: name a file with at least one line as the input'
+expect_exit 1 empty
+expect_output 'empty is empty: name a file with at least one line as the input'
 echo $heading >empty
-expect_code 1 empty
+expect_exit 1 empty
 { echo $heading; echo 'x,orders,backlog,1,1'; } >empty
-expect_code 1 empty
-expect_text 'line 2: time is no time'
+expect_exit 1 empty
+expect_output 'line 2: time is no time'
 head -c 100000 /dev/urandom >noise
-expect_code 1 noise
+expect_exit 1 noise
 { head -c 70000 /dev/zero | tr '\0' ' '; echo x; cat good.csv; } >noise
-expect_code 1 noise
-expect_text 'noise, line 1: there is no heading'
+expect_exit 1 noise
+expect_output 'noise, line 1: there is no heading'
 
 # --- policies ------------------------------------------------------------------------------------
 
@@ -180,9 +155,9 @@ expect_text 'noise, line 1: there is no heading'
 wrong()
 {
     policy "$2"
-    expect_code 1 good.csv "${mine[@]}"
-    expect_text "policy.json: "
-    expect_text "$1"
+    expect_exit 1 good.csv "${mine[@]}"
+    expect_output "policy.json: "
+    expect_output "$1"
     [ ! -s out ] || fail 'it has decided something'
 }
 bounds='"instances": {"lowest": 1, "highest": 4}'
@@ -198,15 +173,15 @@ wrong 'line 2, column' '{"up": '
 wrong '/up' '{}'
 wrong '' ''
 policy "{\"up\": {\"mean\": \"backlog\", \"above\": 10}, \"step\": {\"up\": {\"percent\": 10}}, $bounds}"
-expect_code 0 good.csv "${mine[@]}"
-expect_text 'up 1 -> 2'  # a tenth of one is rounded to one
-expect_text 'up 3 -> 4'
+expect_exit 0 good.csv "${mine[@]}"
+expect_output 'up 1 -> 2'  # a tenth of one is rounded to one
+expect_output 'up 3 -> 4'
 policy '{"up": {"mean": "backlog", "above": {"per_instance": 5}}, "activation": {"last": "backlog", "above": 0},
          "zero_after": "0s", "instances": {"lowest": 0, "highest": 4}}'
-expect_code 0 good.csv "${mine[@]}"
-expect_text 'up 0 -> 1'
-expect_text 'checked: '
-expect_code 1 --policy nothing.json
-expect_text 'there is no file nothing.json: name one as the policy'
-expect_code 1 --policy tmp
-expect_text 'tmp is a folder'
+expect_exit 0 good.csv "${mine[@]}"
+expect_output 'up 0 -> 1'
+expect_output 'checked: '
+expect_exit 1 --policy nothing.json
+expect_output 'there is no file nothing.json: name one as the policy'
+expect_exit 1 --policy tmp
+expect_output 'tmp is a folder'

@@ -148,6 +148,31 @@ expect_no_output() { ! grep -qF -- "$1" out err || fail "the output contains: $1
 # A temporary folder of a program is left, although the program has ended.
 expect_no_folder() { [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"; }
 
+# expect_refused OPTIONS...: each string of options ends $program with 2 and a hint at --help.
+expect_refused()
+{
+    local options
+    for options in "$@"; do
+        # shellcheck disable=SC2086
+        expect_exit 2 $options
+        expect_output "${program##*/} --help"
+        [ ! -s out ] || fail "it is not an error that $options prints"
+    done
+}
+
+expect_same() { cmp -s "$1" "$2" || fail "$1 and $2 differ: $(diff "$1" "$2" | head -n 20)"; }
+
+# expect_picture FILE: it is SVG, and XML if a parser is installed.
+expect_picture()
+{
+    grep -q '^<svg ' "$1" || fail "$1 is no picture"
+    if command -v xmllint >/dev/null; then
+        xmllint --noout "$1" || fail "$1 is no XML"
+    elif command -v python3 >/dev/null; then
+        python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1" || fail "$1 is no XML"
+    fi
+}
+
 # sql FILE STATEMENTS: prints each row, with | between its columns.
 sql() { "$programs/sql" "$@"; }
 

@@ -3,34 +3,14 @@
 #
 # lost_events in a user's environment: its figures for the recording, compared with awk; its
 # verdicts on streams with lost or additional events; its handling of invalid rows.
-set -euo pipefail
-export LC_ALL=C
-
-lost_events=$WAYBILL_BIN/examples/lost_events
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs lost_events
+program=$examples/lost_events
 folder=$WAYBILL_SOURCE/examples/lost_events
 recording=$folder/recording.ndjson
 truth=$folder/recording.truth.csv
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
-fail()
-{
-    echo "lost_events: $*" >&2
-    [ ! -e out ] || cat out err >&2
-    exit 1
-}
-
-# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
-# out and err.
-expect_code()
-{
-    local code=0 expected=$1
-    shift
-    "$lost_events" "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
 expect_last_line() { [ "$(tail -n 1 out)" = "$1" ] || fail "the last line is not: $1"; }
 
 # rows FROM UNTIL EVERY N [OPERATION]: an event every EVERY ms in these seconds of March 2026. One
@@ -50,9 +30,9 @@ rows()
 }
 
 # The recording: each minute against awk, the true counts, and the verdict.
-expect_code 0
+expect_exit 0
 expect_last_line 'From 04:04 on one event in 5 was recorded; the raw count fell by 80 %, while the events stayed within 1 %: nothing was lost.'
-expect_text 'checked: 10,156 events were counted without sampling; the sum of the weights is 10,134, 22 fewer'
+expect_output 'checked: 10,156 events were counted without sampling; the sum of the weights is 10,134, 22 fewer'
 [ ! -s err ] || fail 'it complains about its own recording'
 ! grep -q $'\x1b' out || fail 'colours in a file'
 awk -F'"' '{
@@ -70,35 +50,36 @@ sed 's/,//g' out | awk '$1 ~ /^[0-9][0-9]:[0-9][0-9]$/ || $1 == "2026-11-22" { p
 [ "$(wc -l <found)" -eq 13 ] || fail 'not 12 minutes and a day'
 cmp -s expected found || fail 'awk counts something else'
 cp out first
-expect_code 0
+expect_exit 0
 cmp -s out first || fail 'twice the same, and not the same'
-"$lost_events" - <"$recording" | grep -q 'nothing was lost' || fail 'not from the standard input'
+expect_exit 0 - <"$recording"
+expect_output 'nothing was lost'
 
 # With wrong true counts or wrong weights, the verdict must not be that nothing was lost.
 sed 's/04:05:00Z,867/04:05:00Z,1367/' "$truth" >other.csv
-expect_code 1 "$recording" --truth other.csv
-expect_text 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the sum of the weights is 930'
+expect_exit 1 "$recording" --truth other.csv
+expect_output 'in the minute from 2026-11-22 04:05 on 1,367 events were counted, and the sum of the weights is 930'
 expect_last_line 'The weights are wrong: their sums differ from the counts of --truth.'
 sed 's/03:59:00Z,809/03:59:00Z,810/' "$truth" >other.csv
-expect_code 1 "$recording" --truth other.csv
-expect_text 'in the minute from 2026-11-22 03:59 on 810 events were counted, and the sum of the weights is 809; chance allows 0'
+expect_exit 1 "$recording" --truth other.csv
+expect_output 'in the minute from 2026-11-22 03:59 on 810 events were counted, and the sum of the weights is 809; chance allows 0'
 sed '$d' "$truth" >other.csv
-expect_code 1 "$recording" --truth other.csv
-expect_text '134 rows are of minutes without a count'
+expect_exit 1 "$recording" --truth other.csv
+expect_output '134 rows are of minutes without a count'
 sed 's/"item_count":5/"item_count":1/' "$recording" >unweighted
-expect_code 1 unweighted --truth "$truth"
-expect_code 0 unweighted
+expect_exit 1 unweighted --truth "$truth"
+expect_exit 0 unweighted
 expect_last_line 'From 04:04 on the events fell by 80 %, and every event was recorded all the time: that is no sampling, there really were fewer.'
 for bad in 'x,5' '2026-11-22T03:58:00Z' '2026-11-22T03:58:00Z,NaN' '2026-11-22T03:58:00Z,-1'; do
     printf 'minute,events\n%s\n' "$bad" >other.csv
-    expect_code 1 "$recording" --truth other.csv
-    expect_text 'other.csv, line 2: '
+    expect_exit 1 "$recording" --truth other.csv
+    expect_output 'other.csv, line 2: '
 done
 
 # Streams: changes of the events, and changes of their telemetry only.
 expect_summary()
 {
-    expect_code 0 stream
+    expect_exit 0 stream
     expect_last_line "$1"
 }
 { rows 0 600 100 1; rows 600 1200 100 5; } >stream
@@ -120,53 +101,53 @@ expect_summary 'From 00:10 on one event in 5 was recorded; the raw count fell by
 { rows 0 600 100 1; rows 600 1200 200 4 a; rows 600 1200 200 6 b; } >stream
 expect_summary 'From 00:10 on about one event in 4.8 was recorded; the raw count fell by 79 %, while the events stayed within 1 %: nothing was lost.'
 head -n 4 stream >few
-expect_code 0 few
+expect_exit 0 few
 expect_last_line 'There are 4 rows only, too few to compare before and after.'
 printf '\n \t\r\n' >blank
-expect_code 0 blank
+expect_exit 0 blank
 expect_last_line 'There is no event.'
 : >empty
-expect_code 1 empty
-expect_text 'empty is empty: name a file with at least one line as the input'
+expect_exit 1 empty
+expect_output 'empty is empty: name a file with at least one line as the input'
 
 # Several days: bins of a day, also by default; other widths; gaps.
 { rows 0 259200 60000 1; rows 259200 432000 60000 10; rows 604800 691200 60000 10; } >days
-expect_code 0 days --bin 1d
+expect_exit 0 days --bin 1d
 sed 's/,//g' out | awk '$1 ~ /^2026-03/ { print $1, $2, $3, $4 }' >found
 printf '%s\n' '2026-03-01 1440 1440 100.0' '2026-03-02 1440 1440 100.0' '2026-03-03 1440 1440 100.0' \
     '2026-03-04 144 1440 10.0' '2026-03-05 144 1440 10.0' '2026-03-06 0 2 bins' '2026-03-08 144 1440 10.0' |
     cmp -s - found || fail 'other sums by day'
-expect_text 'From 2026-03-04 on one event in 10 was recorded; the raw count fell by 9'
+expect_output 'From 2026-03-04 on one event in 10 was recorded; the raw count fell by 9'
 cp out by_day
-expect_code 0 days
+expect_exit 0 days
 cmp -s out by_day || fail 'days are not what it chooses for days'
-expect_code 0 days --bin 7d
+expect_exit 0 days --bin 7d
 [ "$(sed 's/,//g' out | awk '$1 == "2026-03-02" { print $2; exit }')" = 3312 ] || fail 'weeks do not begin on Mondays'
 rows 0 6600 100 1 >many
-expect_code 1 many --bin 1ms --chart none.svg
-expect_text 'rows are in more than 65,536 bins of 1ms: choose a wider --bin'
-[ ! -s out ] && [ ! -e none.svg ] || fail 'figures of a part'
+expect_exit 1 many --bin 1ms --chart none.svg
+expect_output 'rows are in more than 65,536 bins of 1ms: choose a wider --bin'
+{ [ ! -s out ] && [ ! -e none.svg ]; } || fail 'figures of a part'
 
 # The order does not matter. Duplicates are counted once, or twice with the option.
 { rows 0 600 100 1; rows 600 1200 100 5; } >stream
-expect_code 0 stream
+expect_exit 0 stream
 sed 1d out >in_order
 awk 'NR % 2' stream >half
 awk 'NR % 2 == 0' stream >other_half
 cat other_half half >mixed
-expect_code 0 mixed
-expect_text ' came after a later one; each is counted at its own time'
+expect_exit 0 mixed
+expect_output ' came after a later one; each is counted at its own time'
 sed 1d out | grep -v 'came after a later' | cmp -s - in_order || fail 'the order matters'
 cat stream stream >twice
-expect_code 0 twice
-expect_text '7,200 rows occurred twice, equal in all fields, and are counted once'
+expect_exit 0 twice
+expect_output '7,200 rows occurred twice, equal in all fields, and are counted once'
 sed 1d out | grep -Ev 'occurred twice|came after' | cmp -s - in_order || fail 'what came twice is counted twice'
-expect_code 0 twice --keep-duplicates
-expect_text 'twice: 14,400 rows stand for 24,000 events'
+expect_exit 0 twice --keep-duplicates
+expect_output 'twice: 14,400 rows stand for 24,000 events'
 
 # Custom events have no duration. They may have a count. Filters select some of the rows.
 rows 0 60 100 1 >timed
-expect_code 0 timed
+expect_exit 0 timed
 grep '^read' out >in_order
 {
     cat timed
@@ -174,50 +155,50 @@ grep '^read' out >in_order
         10 5 20 1 30 2
     printf '{"time":"2026-03-01T00:00:40Z","operation":"sold","item_count":3}\n'
 } >custom
-expect_code 0 custom
-expect_text '604 rows stand for 615 events'
-expect_text '4 rows without a duration: counted, but not in means and percentiles'
+expect_exit 0 custom
+expect_output '604 rows stand for 615 events'
+expect_output '4 rows without a duration: counted, but not in means and percentiles'
 grep '^read' out | cmp -s - in_order || fail 'rows without a duration change the figures of others'
 grep -q '^sold .* 4 .* 15 .* - ' out || fail 'a duration of rows that have none'
-expect_code 0 custom --name sold --count count
-expect_text '4 rows stand for 35 events'
-expect_text '600 rows of other operations, and in no figure'
-expect_code 1 custom --name nobody
-expect_text 'has no row that can be counted'
+expect_exit 0 custom --name sold --count count
+expect_output '4 rows stand for 35 events'
+expect_output '600 rows of other operations, and in no figure'
+expect_exit 1 custom --name nobody
+expect_output 'has no row that can be counted'
 sed 's/"count":5/"count":0/' custom >bad
-expect_code 0 bad --count count
-expect_text 'not counted: line 601: count is 0'
+expect_exit 0 bad --count count
+expect_output 'not counted: line 601: count is 0'
 sed 's/"count":5/"count":4000000000/' custom >bad
-expect_code 0 bad --count count
-expect_text 'not counted: line 601: count times the item count is more than 4,294,967,295'
+expect_exit 0 bad --count count
+expect_output 'not counted: line 601: count times the item count is more than 4,294,967,295'
 
 # The last days, each compared with the same weekday of the week before: 30 days, sampled from day
 # 20 on.
 { rows 0 1641600 3600000 1; rows 1641600 2592000 3600000 4; } >month
-expect_code 0 month --last 22d --weekdays
+expect_exit 0 month --last 22d --weekdays
 [ "$(grep -c '^2026-03-.. .*%$' out)" -eq 22 ] || fail 'not 22 weekdays'
-expect_text '2026-03-09            24            24    +0.0 %'
-expect_text '2026-03-30            24            24    +0.0 %'
+expect_output '2026-03-09            24            24    +0.0 %'
+expect_output '2026-03-30            24            24    +0.0 %'
 ! grep -q '^2026-03-08' out || fail 'more than 22 days'
-expect_text 'month: 330 rows stand for 528 events'
-expect_code 0 month --weekdays
-expect_text '2026-03-01            24        no row         -'
+expect_output 'month: 330 rows stand for 528 events'
+expect_exit 0 month --weekdays
+expect_output '2026-03-01            24        no row         -'
 
 # Invalid rows: counted, reported with line and field, and in no figure.
 rows 0 30 100 1 >good
-expect_code 0 good
+expect_exit 0 good
 sed 1d out >in_order
 while IFS='|' read -r why line; do
     { sed -n 1,2p good; printf '%s\n' "$line"; sed -n '3,$p' good; } >bad
-    expect_code 0 bad
-    expect_text "not counted: line 3: $why"
-    expect_text 'As far as the input could be read (1 of 301 lines could not):'
+    expect_exit 0 bad
+    expect_output "not counted: line 3: $why"
+    expect_output 'As far as the input could be read (1 of 301 lines could not):'
     sed 1d out | grep -Ev '^(not counted|As far as)' | cmp -s - in_order ||
         fail "figures have changed by: $line"
     printf '%s\n' "$line" >bad
-    expect_code 1 bad
-    expect_text "not counted: line 1: $why"
-    expect_text 'has no row that can be counted'
+    expect_exit 1 bad
+    expect_output "not counted: line 1: $why"
+    expect_output 'has no row that can be counted'
     [ ! -s out ] || fail 'figures of nothing'
 done <<'BAD'
 duration_ms or the text after it is no JSON|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":NaN,"item_count":1}
@@ -244,61 +225,52 @@ the line is no JSON object|[1,2]
 the line is no JSON|garbage
 BAD
 { printf '{"a":"'; head -c 200000 /dev/zero | tr '\0' x; printf '"}\n'; cat good; } >bad
-expect_code 0 bad
-expect_text 'not counted: line 1: the line is longer than 65536 bytes'
+expect_exit 0 bad
+expect_output 'not counted: line 1: the line is longer than 65536 bytes'
 head -c 300000 /dev/urandom >bad
-expect_code 1 bad
-expect_text 'has no row that can be counted'
+expect_exit 1 bad
+expect_output 'has no row that can be counted'
 
 # The limits of the types: exact, or reported as unknown.
 {
     printf '{"time":"2262-04-11T23:47:16.854775807Z","operation":"a\\u001b[31m","duration_ms":1e308,"item_count":4294967295}\n'
     printf '{"timestamp":"1677-09-21T00:12:43.145224192Z","name":"a","duration":1e308,"itemCount":4294967295}\r\n\r\n'
 } >ends
-expect_code 0 ends --chart ends.svg
-expect_text '2 rows stand for 8,589,934,590 events'
-expect_text '213,502 bins without a row'
+expect_exit 0 ends --chart ends.svg
+expect_output '2 rows stand for 8,589,934,590 events'
+expect_output '213,502 bins without a row'
 ! grep -q $'\x1b' out ends.svg || fail 'an operation controls the terminal'
 
 # Charts are valid XML, and equal for equal input.
-expect_code 0 --chart chart.svg
-expect_code 0 --chart again.svg
+expect_exit 0 --chart chart.svg
+expect_exit 0 --chart again.svg
 cmp -s chart.svg again.svg || fail 'two charts of one recording'
-expect_code 0 days --chart days.svg
+expect_exit 0 days --chart days.svg
 for chart in chart.svg days.svg ends.svg; do
-    if command -v xmllint >/dev/null; then
-        xmllint --noout $chart || fail "$chart is no XML"
-    elif command -v python3 >/dev/null; then
-        python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $chart || fail "$chart is no XML"
-    fi
+    expect_picture $chart
     ! grep -Eq 'nan|inf' $chart || fail "$chart draws what is no number"
 done
 grep -q 'nothing was lost' chart.svg || fail 'the chart does not contain the summary'
 cp good same
-expect_code 1 same --chart same
-expect_text 'the chart cannot be written to same: it is the input'
+expect_exit 1 same --chart same
+expect_output 'the chart cannot be written to same: it is the input'
 cmp -s good same || fail 'the input is gone'
-expect_code 1 --chart nowhere/chart.svg
-expect_text 'the chart cannot be written to nowhere/chart.svg: No such file'
+expect_exit 1 --chart nowhere/chart.svg
+expect_output 'the chart cannot be written to nowhere/chart.svg: No such file'
 
 # Options and files.
-expect_code 0 --help
-expect_text --keep-duplicates
-for bad in --bogus 'one two' --bin --name --last '--last 0s' '--last x' '--bin 0s' '--bin -1min' '--bin forever' '--bin 5' '--bin x' \
-    '--bin 99999999999d' --chart --truth; do
-    # shellcheck disable=SC2086
-    expect_code 2 $bad
-    expect_text 'lost_events --help'
-    [ ! -s out ] || fail "it is not an error that $bad prints"
-done
-expect_code 1 nothing
-expect_text 'there is no file nothing'
-expect_code 1 .
-expect_text '. is a folder'
+expect_exit 0 --help
+expect_output --keep-duplicates
+expect_refused --bogus 'one two' --bin --name --last '--last 0s' '--last x' '--bin 0s' '--bin -1min' '--bin forever' \
+    '--bin 5' '--bin x' '--bin 99999999999d' --chart --truth
+expect_exit 1 nothing
+expect_output 'there is no file nothing'
+expect_exit 1 .
+expect_output '. is a folder'
 if [ -w /dev/full ]; then
-    ! "$lost_events" good >/dev/full 2>err || fail 'what was not written counts as written'
+    ! "$program" good >/dev/full 2>err || fail 'what was not written counts as written'
 fi
-"$lost_events" good >&- 2>&- <&- || fail 'it fails without open streams'
+"$program" good >&- 2>&- <&- || fail 'it fails without open streams'
 ! command -v python3 >/dev/null || python3 "$folder/record" --help 2>said || fail 'the recorder does not start'
 
 echo 'lost_events: the recording, ten streams, days, bad rows, charts: each was reported as it is'

@@ -3,11 +3,12 @@
 #
 # The example prometheus writes the text format of Prometheus: promtool accepts it or, if that is not
 # installed (Debian package prometheus), a small parser. Both refuse a planted error.
-set -euo pipefail
-export LC_ALL=C
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-"$WAYBILL_BIN/examples/prometheus" >"$work/metrics"
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs prometheus
+program=$examples/prometheus
+expect_exit 0
+cp out metrics
 
 # Each metric has a HELP and a TYPE line before its value; counters end in _total, gauges do not.
 parses()
@@ -25,23 +26,20 @@ parses()
 accepted()
 {
     parses "$1" || return 1
-    if command -v promtool >/dev/null; then promtool check metrics <"$1" >"$work/out" 2>&1; fi
+    if command -v promtool >/dev/null; then promtool check metrics <"$1" >out 2>&1; fi
 }
 command -v promtool >/dev/null || echo "without promtool: it is not installed" >&2
 
-accepted "$work/metrics" || { cat "$work/metrics" "$work/out" >&2; exit 1; }
-grep -qx 'messaging_client_sent_messages_total 999' "$work/metrics"
-grep -qx 'waybill_sender_not_accepted_messages_total 1' "$work/metrics"
-grep -qx 'messaging_client_consumed_messages_total 1000' "$work/metrics"
-grep -qx 'waybill_queue_dead_lettered_messages_total 1' "$work/metrics"
-grep -qx 'waybill_circuit_breaker_state 0' "$work/metrics"
+accepted metrics || fail "refused: $(cat metrics)"
+grep -qx 'messaging_client_sent_messages_total 999' metrics
+grep -qx 'waybill_sender_not_accepted_messages_total 1' metrics
+grep -qx 'messaging_client_consumed_messages_total 1000' metrics
+grep -qx 'waybill_queue_dead_lettered_messages_total 1' metrics
+grep -qx 'waybill_circuit_breaker_state 0' metrics
 
-sed '0,/^# TYPE .*/s///' "$work/metrics" >"$work/without_type"
-sed 's/^\(waybill_sender_requests\)_total /\1.total /' "$work/metrics" >"$work/bad_name"
-cat "$work/metrics" "$work/metrics" >"$work/twice"
+sed '0,/^# TYPE .*/s///' metrics >without_type
+sed 's/^\(waybill_sender_requests\)_total /\1.total /' metrics >bad_name
+cat metrics metrics >twice
 for bad in without_type bad_name twice; do
-    if accepted "$work/$bad"; then
-        echo "prometheus: a planted error was not found: $bad" >&2
-        exit 1
-    fi
+    ! accepted $bad || fail "a planted error was not found: $bad"
 done

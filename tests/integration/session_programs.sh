@@ -3,16 +3,12 @@
 #
 # The output of the two short session programs: an order that stops and resumes at the same step
 # with its state, and an import whose lines fail independently.
-set -euo pipefail
-export LC_ALL=C
-bin=$WAYBILL_BIN/examples
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
 
-# expect_output PROGRAM: its output equals the text on stdin.
-expect_output()
-{
-    diff -u - <(timeout 60 "$bin/$1" && echo "ended with $?") || { echo "the output of $1 differs" >&2; exit 1; }
-}
-expect_output purchase <<'END'
+program=$examples/purchase
+expect_exit 0
+diff - out <<'END'
 three orders:
   mail to Ada: WA, 30 EUR paid
   mail to Grace: WG, 50 EUR paid
@@ -22,9 +18,10 @@ dead-lettered:
 the template is repaired:
   order-B -> order-B~1: 2 dead letters, steps 4 to 5 of 5: failed: the template has no field {vat id}
   mail to Babbage Ltd: WB, 110 EUR paid
-ended with 0
 END
-expect_output product_import <<'END'
+program=$examples/product_import
+expect_exit 0
+diff - out <<'END'
 3 of 5 products, and dead-lettered:
   import-1, step 2 of 5 (2): failed: "screws;3,10" has no price
   import-1, step 4 of 5 (4): failed: "paint;12,00" has no price
@@ -34,5 +31,4 @@ import-1 -> import-1~1: 2 dead letters, steps 2 to 4 (each alone): failed: "scre
   paint 1200
   screws 310
   tape 190
-ended with 0
 END
