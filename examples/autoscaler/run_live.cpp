@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* resource = "orders";
 /// The time limit for the remaining messages after the producer has ended.
-constexpr waybill::duration longest_rest = waybill::duration::seconds(30);
+constexpr waybill::duration longest_rest = waybill::duration::seconds(300);
 
 /// The workers. Their number changes only by commands.
 class staff {
