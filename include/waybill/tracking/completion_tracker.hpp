@@ -66,8 +66,7 @@ public:
 
     /// The partition is assigned and continues after `from`. Options that `validate` refuses are
     /// replaced by the nearest valid ones.
-    constexpr explicit completion_tracker(const tracker_options& o = {},
-                                          detail::done_position from = {})
+    explicit completion_tracker(const tracker_options& o = {}, detail::done_position from = {})
         : options_(o)
     {
         options_.span = detail::lesser(detail::greater(o.span, 1), detail::max_tracker_span);
@@ -78,7 +77,7 @@ public:
 
     /// Starts a new generation: the partition is assigned, and continues after `last_done`, or at
     /// the beginning.
-    constexpr void assign(detail::done_position last_done) noexcept
+    void assign(detail::done_position last_done) noexcept
     {
         const std::optional<std::uint64_t>& from = last_done.at();
         start_over();
@@ -90,7 +89,7 @@ public:
 
     /// Like `assign`, with the positions that an earlier owner completed out of order, and with the
     /// first position if no event was done yet.
-    constexpr void resume(tracker_start s) noexcept
+    void resume(tracker_start s) noexcept
     {
         assign(s.from);
         if (!has_low_water_ && (s.next || !s.done.empty())) {
@@ -105,7 +104,7 @@ public:
 
     /// The partition now belongs to another owner. Events in flight can no longer be committed, so
     /// commit before this call if possible. The watermark remains readable.
-    constexpr void revoke() noexcept
+    void revoke() noexcept
     {
         if (!assigned_) return;
         start_over();
@@ -116,7 +115,7 @@ public:
     }
 
     /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
-    [[nodiscard]] constexpr result<tracked_event, track_error> begin(std::uint64_t sequence)
+    [[nodiscard]] result<tracked_event, track_error> begin(std::uint64_t sequence)
     {
         if (any_seen_ && sequence <= last_seen_) return unexpected(refusal_of(sequence));
         if (in_flight() >= options_.max_in_flight || pending() >= options_.span) {
@@ -142,9 +141,9 @@ public:
     /// The same for other integers and enumerations. `bool` and floating-point types are not
     /// accepted.
     template <class N>
-    constexpr result<tracked_event, track_error> begin(const N&) = delete;
+    result<tracked_event, track_error> begin(const N&) = delete;
     template <detail::sequence_like N>
-    [[nodiscard]] constexpr result<tracked_event, track_error> begin(const N& sequence)
+    [[nodiscard]] result<tracked_event, track_error> begin(const N& sequence)
     {
         const std::optional<std::uint64_t> at = detail::as_sequence(sequence);
         if (!at) return unexpected(track_error::invalid);
@@ -154,7 +153,7 @@ public:
     /// The event is done: handled or dead-lettered. `stale` if the ticket is of an earlier
     /// generation, or the event is already done or forgotten. O(1) amortised. Logarithmic if
     /// positions are sparse and the ticket lacks its `number`.
-    constexpr event_result complete(const tracked_event& t) noexcept
+    event_result complete(const tracked_event& t) noexcept
     {
         if (t.generation != generation_) return event_result::stale;
         const detail::slot_completion completed =
@@ -167,7 +166,7 @@ public:
 
     /// Events before this position are gone from the log: the tracker does not wait for them. The
     /// watermark is then at least `sequence` - 1. A repeated call changes nothing.
-    constexpr void forget_below(std::uint64_t sequence) noexcept
+    void forget_below(std::uint64_t sequence) noexcept
     {
         if (!assigned_ || sequence == 0 || (has_low_water_ && low_position_ >= sequence - 1))
             return;
@@ -183,16 +182,16 @@ public:
 
     /// The same for other integers and enumerations. A negative position changes nothing.
     template <class N>
-    constexpr void forget_below(const N&) = delete;
+    void forget_below(const N&) = delete;
     template <detail::sequence_like N>
-    constexpr void forget_below(const N& sequence) noexcept
+    void forget_below(const N& sequence) noexcept
     {
         forget_below(detail::as_sequence(sequence).value_or(0));
     }
 
     /// The position to commit, if the store keeps the last position up to which all events are done
     /// (waybill's stores, Event Hubs).
-    [[nodiscard]] constexpr std::optional<std::uint64_t> watermark() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> watermark() const noexcept
     {
         return options_.mark == tracker_options::commit_mark::low_water ? low_water()
                                                                         : high_water();
@@ -200,7 +199,7 @@ public:
 
     /// The position to commit, if the store keeps the next event to read (Kafka). Empty if no
     /// position is known yet, or no event can follow.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> resume_at() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> resume_at() const noexcept
     {
         if (const std::optional<std::uint64_t> done = watermark()) {
             if (*done == detail::highest_size) return std::nullopt;
@@ -211,7 +210,7 @@ public:
     }
 
     /// The last position up to which all begun events are done; empty if there is none.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> low_water() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> low_water() const noexcept
     {
         if (!has_low_water_) return std::nullopt;
         return low_position_;
@@ -219,7 +218,7 @@ public:
 
     /// The last event done, even if earlier events are in flight. Constant time with
     /// `commit_mark::high_water`, otherwise linear in the positions after it.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> high_water() const noexcept
     {
         if (options_.mark == tracker_options::commit_mark::low_water) {
             const std::optional<std::uint64_t> done = slots_.newest_done();
@@ -230,7 +229,7 @@ public:
     }
 
     /// The lowest sequence number that may come next; empty if there is none.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> expected() const noexcept
     {
         if (!any_seen_) return position_known_ ? low_position_ : 0;
         if (last_seen_ == detail::highest_size) return std::nullopt;
@@ -238,25 +237,25 @@ public:
     }
 
     /// True if the partition is assigned and the limits permit one more event.
-    [[nodiscard]] constexpr bool can_accept() const noexcept
+    [[nodiscard]] bool can_accept() const noexcept
     {
         return assigned_ && in_flight() < options_.max_in_flight && pending() < options_.span;
     }
 
     /// Number of events begun and not done.
-    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
+    [[nodiscard]] std::uint64_t in_flight() const noexcept
     {
         return slots_.in_flight();
     }
 
     /// Number of events in flight, and of events done after the oldest of them.
-    [[nodiscard]] constexpr std::uint64_t pending() const noexcept
+    [[nodiscard]] std::uint64_t pending() const noexcept
     {
         return slots_.size();
     }
 
     /// The event that blocks the watermark. `stuck_watch` measures for how long.
-    [[nodiscard]] constexpr std::optional<blocked> blocked_by() const noexcept
+    [[nodiscard]] std::optional<blocked> blocked_by() const noexcept
     {
         if (in_flight() == 0) return std::nullopt;
         return blocked{slots_.front(), pending() - in_flight()};
@@ -265,7 +264,7 @@ public:
     /// Calls f with a `tracked_range` for each position range, from resume_at() to the last
     /// position done.
     template <class F>
-    constexpr void for_each_range(F&& f) const
+    void for_each_range(F&& f) const
     {
         if (options_.mark == tracker_options::commit_mark::high_water || !position_known_)
             return;
@@ -301,21 +300,21 @@ public:
     }
 
     /// The number of the assignment; it grows with each one.
-    [[nodiscard]] constexpr std::uint32_t generation() const noexcept { return generation_; }
-    [[nodiscard]] constexpr bool assigned() const noexcept { return assigned_; }
-    [[nodiscard]] constexpr const tracker_options& options() const noexcept { return options_; }
+    [[nodiscard]] std::uint32_t generation() const noexcept { return generation_; }
+    [[nodiscard]] bool assigned() const noexcept { return assigned_; }
+    [[nodiscard]] const tracker_options& options() const noexcept { return options_; }
 
     /// True if events are stored by position, false if they are stored one by one.
-    [[nodiscard]] constexpr bool dense() const noexcept { return slots_.dense(); }
+    [[nodiscard]] bool dense() const noexcept { return slots_.dense(); }
 
     /// Memory used in bytes, including the tracker itself.
-    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         return sizeof(*this) + slots_.bytes() + done_by_earlier_owner_.bytes();
     }
 
     /// Reserves memory for `positions` dense positions and `events` events with sparse positions.
-    constexpr void reserve(std::uint64_t positions, std::uint64_t events = 0)
+    void reserve(std::uint64_t positions, std::uint64_t events = 0)
     {
         slots_.reserve(positions, events);
     }
@@ -323,8 +322,7 @@ public:
     /// Equal if options, generation, positions and ticket numbers are equal, and the same events
     /// are in flight and done. The kind of storage (`dense`) is not compared. With
     /// `commit_mark::high_water`, the last events done are equal, too.
-    friend constexpr bool operator==(const completion_tracker& a,
-                                     const completion_tracker& b) noexcept
+    friend bool operator==(const completion_tracker& a, const completion_tracker& b) noexcept
     {
         return a.options_ == b.options_ && a.low_position_ == b.low_position_ &&
                a.last_seen_ == b.last_seen_ && a.generation_ == b.generation_ &&
@@ -337,14 +335,14 @@ public:
     }
 
 private:
-    constexpr void start_over() noexcept
+    void start_over() noexcept
     {
         ++generation_;
         slots_.clear();
         done_by_earlier_owner_.clear();
     }
 
-    constexpr void record_done(std::uint64_t sequence) noexcept
+    void record_done(std::uint64_t sequence) noexcept
     {
         if (options_.mark == tracker_options::commit_mark::low_water ||
             (any_done_ && sequence < highest_done_))
@@ -353,7 +351,7 @@ private:
         highest_done_ = sequence;
     }
 
-    constexpr void set_low_water(std::uint64_t sequence) noexcept
+    void set_low_water(std::uint64_t sequence) noexcept
     {
         has_low_water_ = true;
         position_known_ = true;
@@ -361,7 +359,7 @@ private:
     }
 
     /// Drops the positions of an earlier owner up to `sequence`, which was passed to begin().
-    WAYBILL_NOINLINE constexpr void drop_done_up_to(std::uint64_t sequence) noexcept
+    WAYBILL_NOINLINE void drop_done_up_to(std::uint64_t sequence) noexcept
     {
         if (sequence == detail::highest_size)
             done_by_earlier_owner_.clear();
@@ -370,7 +368,7 @@ private:
     }
 
     /// Records an event that an earlier owner completed as done. Returns `done_before`.
-    WAYBILL_NOINLINE constexpr unexpected<track_error> skip_done(std::uint64_t sequence)
+    WAYBILL_NOINLINE unexpected<track_error> skip_done(std::uint64_t sequence)
     {
         if (in_flight() == 0) {
             set_low_water(sequence);
@@ -387,8 +385,7 @@ private:
     }
 
     /// The reason why begin() refuses a position that is not after the last one.
-    [[nodiscard]] WAYBILL_NOINLINE constexpr track_error refusal_of(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] WAYBILL_NOINLINE track_error refusal_of(std::uint64_t sequence) const noexcept
     {
         if (!assigned_) return track_error::not_assigned;
         if (has_low_water_ && sequence <= low_position_) return track_error::behind;

@@ -26,7 +26,7 @@ class stuck_watch {
 public:
     /// Returns the time since a call first found the current oldest event in flight. Zero if no
     /// event is in flight, or if `now` is before that call. Constant time.
-    constexpr duration stuck_for(const completion_tracker& t, steady_time now) noexcept
+    duration stuck_for(const completion_tracker& t, steady_time now) noexcept
     {
         const std::optional<completion_tracker::blocked> b = t.blocked_by();
         if (!b) {

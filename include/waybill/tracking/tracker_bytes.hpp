@@ -68,7 +68,7 @@ struct tracker_budget {
     /// True if new events should be accepted: the tracker can accept them, and the encoding takes
     /// at most `pressure` percent of `max_bytes`. Examines all pending events: call it once for
     /// each fetch, not for each event.
-    [[nodiscard]] constexpr bool can_accept(const completion_tracker& t) const;
+    [[nodiscard]] bool can_accept(const completion_tracker& t) const;
 
     friend bool operator==(const tracker_budget&, const tracker_budget&) = default;
 };
@@ -103,7 +103,7 @@ struct encoded_done {
 
     /// The size in bytes if all events done after the watermark are encoded; 0 if there are no such
     /// events. Examines all pending events.
-    [[nodiscard]] static constexpr std::uint64_t full_size(const completion_tracker& t)
+    [[nodiscard]] static std::uint64_t full_size(const completion_tracker& t)
     {
         return detail::plan_tracker(t, detail::highest_size).full_bytes;
     }
@@ -111,7 +111,7 @@ struct encoded_done {
     friend bool operator==(const encoded_done&, const encoded_done&) = default;
 };
 
-constexpr bool tracker_budget::can_accept(const completion_tracker& t) const
+inline bool tracker_budget::can_accept(const completion_tracker& t) const
 {
     const std::uint64_t bytes_at_pressure =
         max_bytes / 100 * pressure + max_bytes % 100 * pressure / 100;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/static_check.hpp>
 
 #include <waybill/batch/chunk_by.hpp>
 
@@ -144,7 +145,7 @@ static_assert([] {
     return promises_all_around(sizes, itself{});
 }());
 
-static_assert([] {
+STATIC_CHECK([] {
     constexpr int one[] = {4};
     std::vector<int> none;
     return promises_all_around(one, itself{}) && promises_all_around(none, itself{});

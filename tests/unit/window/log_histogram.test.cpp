@@ -6,6 +6,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <support/static_check.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/log_histogram.hpp>
@@ -65,34 +66,34 @@ static_assert(detail::quantile_sketch<middle_of_the_ends> &&
 static_assert(!detail::quantile_sketch<double> && !detail::quantile_sketch<std::string>);
 
 // An empty histogram has no quantile, and an invalid fraction has none either.
-static_assert(!log_histogram<>().quantile(0.5) && !log_histogram<>().lowest());
-static_assert(log_histogram<>().empty() && log_histogram<>().buckets() == 0);
-static_assert(!of({1.0}).quantile(-0.1) && !of({1.0}).quantile(1.1));
-static_assert(!of({1.0}).quantile(limits::quiet_NaN()));
+STATIC_CHECK(!log_histogram<>().quantile(0.5) && !log_histogram<>().lowest());
+STATIC_CHECK(log_histogram<>().empty() && log_histogram<>().buckets() == 0);
+STATIC_CHECK(!of({1.0}).quantile(-0.1) && !of({1.0}).quantile(1.1));
+STATIC_CHECK(!of({1.0}).quantile(limits::quiet_NaN()));
 
 // One value is exact, and so are both ends, and zero.
-static_assert(of({3.14159}).quantile(0.5) == 3.14159);
-static_assert(of({-3.14159}).quantile(0.5) == -3.14159);
-static_assert(of({1.1, 2.2, 3.3}).quantile(0.0) == 1.1);
-static_assert(of({1.1, 2.2, 3.3}).quantile(1.0) == 3.3);
-static_assert(of({-1.0, 0.0, -0.0, 1.0}).quantile(0.5) == 0.0);
-static_assert(of({-5, -3, 7}).lowest() == -5.0 && of({-5, -3, 7}).highest() == 7.0);
-static_assert(of({0.0}) == of({-0.0}));
+STATIC_CHECK(of({3.14159}).quantile(0.5) == 3.14159);
+STATIC_CHECK(of({-3.14159}).quantile(0.5) == -3.14159);
+STATIC_CHECK(of({1.1, 2.2, 3.3}).quantile(0.0) == 1.1);
+STATIC_CHECK(of({1.1, 2.2, 3.3}).quantile(1.0) == 3.3);
+STATIC_CHECK(of({-1.0, 0.0, -0.0, 1.0}).quantile(0.5) == 0.0);
+STATIC_CHECK(of({-5, -3, 7}).lowest() == -5.0 && of({-5, -3, 7}).highest() == 7.0);
+STATIC_CHECK(of({0.0}) == of({-0.0}));
 
 // The error is the documented one, and is reached at the start of a bucket.
-static_assert(error_of<6>(1.0) == log_histogram<6>::relative_error);
-static_assert(error_of<0>(1.0) == log_histogram<0>::relative_error);
-static_assert(error_of<6>(-1024.0) == log_histogram<6>::relative_error);
-static_assert(error_of<6>(1.0 + 1.0 / 128) == 0);
+STATIC_CHECK(error_of<6>(1.0) == log_histogram<6>::relative_error);
+STATIC_CHECK(error_of<0>(1.0) == log_histogram<0>::relative_error);
+STATIC_CHECK(error_of<6>(-1024.0) == log_histogram<6>::relative_error);
+STATIC_CHECK(error_of<6>(1.0 + 1.0 / 128) == 0);
 
 // Buckets are as fine for denormal numbers, until there is one for each.
-static_assert(of({5e-324, 10e-324, 15e-324}).quantile(0.5) == 10e-324);
-static_assert(of({-1.0, 15e-324, 1e-310}).quantile(0.5) == 15e-324);
-static_assert(error_of<6>(limits::min()) <= log_histogram<6>::relative_error);
-static_assert(error_of<6>(limits::min() / 4) == log_histogram<6>::relative_error);
+STATIC_CHECK(of({5e-324, 10e-324, 15e-324}).quantile(0.5) == 10e-324);
+STATIC_CHECK(of({-1.0, 15e-324, 1e-310}).quantile(0.5) == 15e-324);
+STATIC_CHECK(error_of<6>(limits::min()) <= log_histogram<6>::relative_error);
+STATIC_CHECK(error_of<6>(limits::min() / 4) == log_histogram<6>::relative_error);
 
 // Negative values are in their order.
-static_assert([] {
+STATIC_CHECK([] {
     const auto h = of({-100.0, -10.0, -1.0, 0.0, 1.0, 10.0, 100.0});
     double before = *h.quantile(0);
     for (int i = 1; i <= 100; ++i) {
@@ -104,7 +105,7 @@ static_assert([] {
 }());
 
 // A value with a weight counts as many values.
-static_assert([] {
+STATIC_CHECK([] {
     log_histogram<> once, often;
     once.add(5, 1'000);
     for (int i = 0; i != 1'000; ++i) often.add(5);
@@ -115,7 +116,7 @@ static_assert([] {
 }());
 
 // A value that is no number, or has no weight, is only counted.
-static_assert([] {
+STATIC_CHECK([] {
     log_histogram<> h;
     const bool taken = h.add(limits::infinity()) || h.add(-limits::infinity()) ||
                        h.add(limits::quiet_NaN()) || h.add(1.0, 0);
@@ -124,7 +125,7 @@ static_assert([] {
 }());
 
 // Weights saturate, and then quantiles are unknown, for any order.
-static_assert([] {
+STATIC_CHECK([] {
     log_histogram<> h;
     h.add(1.0, detail::highest_size - 5);
     h.add(2.0, 4);
@@ -134,19 +135,19 @@ static_assert([] {
 }());
 
 // Memory: 64 buckets for every power of two in between, on either side.
-static_assert(of({1.0, 1.5, 1.99}).buckets() == 64);
-static_assert(of({1.0, 1'000'000.0}).buckets() == 20 * 64);
-static_assert(of({1'000'000.0, 1.0}) == of({1.0, 1'000'000.0}));
-static_assert(of({1.0, -1.0}).buckets() == 128);
-static_assert(of({0.0}).buckets() == 0);
+STATIC_CHECK(of({1.0, 1.5, 1.99}).buckets() == 64);
+STATIC_CHECK(of({1.0, 1'000'000.0}).buckets() == 20 * 64);
+STATIC_CHECK(of({1'000'000.0, 1.0}) == of({1.0, 1'000'000.0}));
+STATIC_CHECK(of({1.0, -1.0}).buckets() == 128);
+STATIC_CHECK(of({0.0}).buckets() == 0);
 
 // Whole numbers of all kinds.
-static_assert(of({INT64_MIN, INT64_MAX}).lowest() == -0x1p63);
-static_assert(of({UINT64_MAX}).quantile(0.5) == 0x1p64);
-static_assert(of<3, float>({1.5F}).quantile(0.5) == 1.5);
+STATIC_CHECK(of({INT64_MIN, INT64_MAX}).lowest() == -0x1p63);
+STATIC_CHECK(of({UINT64_MAX}).quantile(0.5) == 0x1p64);
+STATIC_CHECK(of<3, float>({1.5F}).quantile(0.5) == 1.5);
 
 // A merge equals adding all values to one.
-static_assert([] {
+STATIC_CHECK([] {
     auto a = of({1.0, -2.0, 0.0});
     const auto b = of({1e6, -1e-6, 1e-3});
     auto c = b;
@@ -154,7 +155,7 @@ static_assert([] {
     a.merge(b);
     return a == c && a == of({1.0, -2.0, 0.0, 1e6, -1e-6, 1e-3});
 }());
-static_assert([] {
+STATIC_CHECK([] {
     auto a = of({1.0, 2.0});
     a.merge(a);
     auto b = of({1.0, 2.0, 1.0, 2.0});
@@ -163,7 +164,7 @@ static_assert([] {
     c.merge(b);
     return a == b && b == c;
 }());
-static_assert([] {
+STATIC_CHECK([] {
     log_histogram<> none, other;
     none.add(limits::infinity());
     other.merge(none);

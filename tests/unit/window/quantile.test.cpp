@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/static_check.hpp>
 
 #include <waybill/window/measures.hpp>
 #include <waybill/window/quantile.hpp>
@@ -69,35 +70,35 @@ static_assert(detail::quantile_rank(nan, 10) == 0 && detail::quantile_rank(infin
 static_assert(detail::quantile_rank(0.5, detail::highest_size) == 0);
 
 // Nearest rank: always an existing value.
-static_assert(quantile(plain({5, 1, 4, 2, 3}), 0.5) == 3);
-static_assert(quantile(plain({4, 1, 3, 2}), 0.5) == 2);
-static_assert(quantile(plain({4, 1, 3, 2}), 0.51) == 3);
-static_assert(quantile(plain({4, 1, 3, 2}), 0.0) == 1);
-static_assert(quantile(plain({4, 1, 3, 2}), 1.0) == 4);
-static_assert(quantile(plain({-10, -14, -12}), 1.0) == -10);
-static_assert(quantile(plain({7, 7, 7}), 0.3) == 7);
-static_assert(quantile(plain({2.5, -2.5, 0.0}), 0.5) == 0.0);
-static_assert(!quantile(plain<double>({}), 0.5));
-static_assert(!quantile(plain({1.0}), nan) && !quantile(plain({1.0}), 2.0));
+STATIC_CHECK(quantile(plain({5, 1, 4, 2, 3}), 0.5) == 3);
+STATIC_CHECK(quantile(plain({4, 1, 3, 2}), 0.5) == 2);
+STATIC_CHECK(quantile(plain({4, 1, 3, 2}), 0.51) == 3);
+STATIC_CHECK(quantile(plain({4, 1, 3, 2}), 0.0) == 1);
+STATIC_CHECK(quantile(plain({4, 1, 3, 2}), 1.0) == 4);
+STATIC_CHECK(quantile(plain({-10, -14, -12}), 1.0) == -10);
+STATIC_CHECK(quantile(plain({7, 7, 7}), 0.3) == 7);
+STATIC_CHECK(quantile(plain({2.5, -2.5, 0.0}), 0.5) == 0.0);
+STATIC_CHECK(!quantile(plain<double>({}), 0.5));
+STATIC_CHECK(!quantile(plain({1.0}), nan) && !quantile(plain({1.0}), 2.0));
 
 // A sample with weight n counts as n samples.
-static_assert(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 9, 99}}, 0.01) == 1);
-static_assert(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 9, 99}}, 0.02) == 9);
-static_assert(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 5, 0}, {at(0), 9, 0}}, 1.0) == 1);
-static_assert(!quantile(heavy<int>{{at(0), 1, 0}}, 0.5));
+STATIC_CHECK(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 9, 99}}, 0.01) == 1);
+STATIC_CHECK(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 9, 99}}, 0.02) == 9);
+STATIC_CHECK(quantile(heavy<int>{{at(0), 1, 1}, {at(0), 5, 0}, {at(0), 9, 0}}, 1.0) == 1);
+STATIC_CHECK(!quantile(heavy<int>{{at(0), 1, 0}}, 0.5));
 
 // The order is that of the values, at both ends of their types and on both sides of zero.
-static_assert(quantile(plain({INT64_MAX, INT64_MIN, std::int64_t{0}}), 0.0) == INT64_MIN);
-static_assert(quantile(plain({INT64_MAX, INT64_MIN, std::int64_t{0}}), 0.5) == 0);
-static_assert(quantile(plain({INT64_MAX, INT64_MIN, std::int64_t{0}}), 1.0) == INT64_MAX);
-static_assert(quantile(plain({UINT64_MAX, UINT64_MAX / 2 + 1}), 0.5) == UINT64_MAX / 2 + 1);
-static_assert(quantile(plain<std::int8_t>({-128, 127, -1}), 0.5) == -1);
-static_assert(quantile(plain<unsigned char>({255, 0, 128}), 0.5) == 128);
-static_assert(quantile(plain({1.5F, -1.5F, 1e-45F}), 0.5) == 1e-45F);
-static_assert(quantile(plain({1e308, -1e308, 5e-324, -5e-324}), 0.5) == -5e-324);
-static_assert(quantile(plain({nan, 3.0, infinite, -infinite}), 0.0) == 3.0);
-static_assert(quantile(plain({nan, 3.0, infinite, -infinite}), 1.0) == 3.0);
-static_assert(!quantile(plain({nan, infinite}), 0.5));
+STATIC_CHECK(quantile(plain({INT64_MAX, INT64_MIN, std::int64_t{0}}), 0.0) == INT64_MIN);
+STATIC_CHECK(quantile(plain({INT64_MAX, INT64_MIN, std::int64_t{0}}), 0.5) == 0);
+STATIC_CHECK(quantile(plain({INT64_MAX, INT64_MIN, std::int64_t{0}}), 1.0) == INT64_MAX);
+STATIC_CHECK(quantile(plain({UINT64_MAX, UINT64_MAX / 2 + 1}), 0.5) == UINT64_MAX / 2 + 1);
+STATIC_CHECK(quantile(plain<std::int8_t>({-128, 127, -1}), 0.5) == -1);
+STATIC_CHECK(quantile(plain<unsigned char>({255, 0, 128}), 0.5) == 128);
+STATIC_CHECK(quantile(plain({1.5F, -1.5F, 1e-45F}), 0.5) == 1e-45F);
+STATIC_CHECK(quantile(plain({1e308, -1e308, 5e-324, -5e-324}), 0.5) == -5e-324);
+STATIC_CHECK(quantile(plain({nan, 3.0, infinite, -infinite}), 0.0) == 3.0);
+STATIC_CHECK(quantile(plain({nan, 3.0, infinite, -infinite}), 1.0) == 3.0);
+STATIC_CHECK(!quantile(plain({nan, infinite}), 0.5));
 
 // Accepted argument types, and others.
 static_assert(waybill::detail::sample_sequence<std::vector<sample<int>>>);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/static_check.hpp>
 
 #include <waybill/wire/base64.hpp>
 #include <waybill/wire/json_array.hpp>
@@ -79,17 +80,18 @@ constexpr std::uint64_t together(const Framing& framing, const std::vector<Docum
 }
 
 using texts = std::vector<std::string_view>;
-static_assert(together(json::array{}, texts{"{}"}) == 4);
-static_assert(together(json::array{}, texts{"1", "22", "333"}) == 2 + 6 + 2);
-static_assert(together(json::lines{}, texts{"1", "22", "333"}) == 6 + 3);
-static_assert(together(json::array<>{}, std::vector<int>{1, 2, 3}) == 2 + 6 + 2, "they are sizes");
-static_assert(json::array{}.delta({}, -1) == highest_size, "and a negative one is an error");
+STATIC_CHECK(together(json::array{}, texts{"{}"}) == 4);
+STATIC_CHECK(together(json::array{}, texts{"1", "22", "333"}) == 2 + 6 + 2);
+STATIC_CHECK(together(json::lines{}, texts{"1", "22", "333"}) == 6 + 3);
+// Integers are sizes, and a negative one is an error.
+STATIC_CHECK(together(json::array<>{}, std::vector<int>{1, 2, 3}) == 2 + 6 + 2);
+static_assert(json::array{}.delta({}, -1) == highest_size);
 static_assert(json::array{}.delta({true}, highest_size) == highest_size);
 static_assert(json::lines{}.delta({}, highest_size) == highest_size);
 static_assert(json::bulk_size("{\"index\":{}}", "{\"a\":1}") == 12 + 1 + 7);
 constexpr auto escaped = [](std::string_view s) { return string_size(s); };
-static_assert(together(json::array{escaped}, texts{"a", "\n"}) == 2 + 3 + 4 + 1);
-static_assert(together(json::lines{escaped}, texts{"a", "\n"}) == 4 + 5);
+STATIC_CHECK(together(json::array{escaped}, texts{"a", "\n"}) == 2 + 3 + 4 + 1);
+STATIC_CHECK(together(json::lines{escaped}, texts{"a", "\n"}) == 4 + 5);
 
 static_assert(base64_size(0) == 0 && base64_size(1) == 4 && base64_size(3) == 4);
 static_assert(base64_size(4) == 8 && base64_size(49'152) == 65'536);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/static_check.hpp>
 
 #include <waybill/wire/kafka.hpp>
 
@@ -110,22 +111,22 @@ constexpr std::uint64_t batch(const std::vector<record>& records)
     return sum;
 }
 
-static_assert(batch(std::vector<record>(1, {.value = of(200)})) == 270);
-static_assert(batch(std::vector<record>(2, {.value = of(200)})) == 479);
-static_assert(batch(std::vector<record>(100, {.value = of(200)})) == 20'997);
-static_assert(batch(std::vector<record>(1000, {.value = of(200)})) == 209'997);
+STATIC_CHECK(batch(std::vector<record>(1, {.value = of(200)})) == 270);
+STATIC_CHECK(batch(std::vector<record>(2, {.value = of(200)})) == 479);
+STATIC_CHECK(batch(std::vector<record>(100, {.value = of(200)})) == 20'997);
+STATIC_CHECK(batch(std::vector<record>(1000, {.value = of(200)})) == 209'997);
 
 // The first record is the base of the times. The next record may be earlier.
 constexpr std::int64_t now = 1'700'000'000'000;
-static_assert(batch({{.timestamp = now}}) == 61 + 7);
-static_assert(batch({{.timestamp = now}, {.timestamp = now + 64}}) == 61 + 7 + 8);
-static_assert(batch({{.timestamp = now}, {.timestamp = now - 65}}) == 61 + 7 + 8);
-static_assert(batch({{.timestamp = now}, {.timestamp = now + 64}, {.timestamp = now + 120}}) ==
-              61 + 7 + 8 + 8);
-static_assert(batch({{.timestamp = now}, {.timestamp = 0}}) == 61 + 7 + 7 + 5);
-static_assert(batch({{.timestamp = std::numeric_limits<std::int64_t>::lowest()},
-                     {.timestamp = std::numeric_limits<std::int64_t>::max()}}) == 61 + 7 + 7,
-              "from one end of time to the other wraps, to one before the first");
+STATIC_CHECK(batch({{.timestamp = now}}) == 61 + 7);
+STATIC_CHECK(batch({{.timestamp = now}, {.timestamp = now + 64}}) == 61 + 7 + 8);
+STATIC_CHECK(batch({{.timestamp = now}, {.timestamp = now - 65}}) == 61 + 7 + 8);
+STATIC_CHECK(batch({{.timestamp = now}, {.timestamp = now + 64}, {.timestamp = now + 120}}) ==
+             61 + 7 + 8 + 8);
+STATIC_CHECK(batch({{.timestamp = now}, {.timestamp = 0}}) == 61 + 7 + 7 + 5);
+// From one end of time to the other wraps, to one before the first.
+STATIC_CHECK(batch({{.timestamp = std::numeric_limits<std::int64_t>::lowest()},
+                    {.timestamp = std::numeric_limits<std::int64_t>::max()}}) == 61 + 7 + 7);
 
 // A number as the format writes it, seven bits a byte.
 std::uint64_t written(std::int64_t n)

@@ -38,38 +38,38 @@ struct slot_completion {
 
 class dense_slots {
 public:
-    constexpr dense_slots() noexcept = default;
-    constexpr ~dense_slots() = default;
-    constexpr dense_slots(const dense_slots&) = default;
-    constexpr dense_slots& operator=(const dense_slots&) = default;
-    constexpr dense_slots(dense_slots&& o) noexcept { swap(o); }
-    constexpr dense_slots& operator=(dense_slots&& o) noexcept
+    dense_slots() noexcept = default;
+    ~dense_slots() = default;
+    dense_slots(const dense_slots&) = default;
+    dense_slots& operator=(const dense_slots&) = default;
+    dense_slots(dense_slots&& o) noexcept { swap(o); }
+    dense_slots& operator=(dense_slots&& o) noexcept
     {
         swap(o);
         o.clear();
         return *this;
     }
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return event_count_ == 0; }
-    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept { return in_flight_count_; }
+    [[nodiscard]] bool empty() const noexcept { return event_count_ == 0; }
+    [[nodiscard]] std::uint64_t in_flight() const noexcept { return in_flight_count_; }
     /// Number of events from the oldest in flight on, in flight or done.
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return event_count_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return event_count_; }
     /// Requires: not empty.
-    [[nodiscard]] constexpr std::uint64_t front() const noexcept { return oldest_; }
-    [[nodiscard]] constexpr std::uint64_t last() const noexcept { return newest_; }
-    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    [[nodiscard]] std::uint64_t front() const noexcept { return oldest_; }
+    [[nodiscard]] std::uint64_t last() const noexcept { return newest_; }
+    [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         return words_.capacity() * sizeof(word);
     }
 
     /// Number of positions that always fit, at any offset of the first one in its word.
-    [[nodiscard]] constexpr std::uint64_t room() const noexcept
+    [[nodiscard]] std::uint64_t room() const noexcept
     {
         return words_.empty() ? 0 : (words_.size() - 1) * 64 + 1;
     }
 
     /// True if there is room for an event at this position. It must be after the newest event.
-    [[nodiscard]] constexpr bool fits(std::uint64_t sequence) const noexcept
+    [[nodiscard]] bool fits(std::uint64_t sequence) const noexcept
     {
         const std::uint64_t from = in_flight_count_ == 0 ? sequence : oldest_;
         return (sequence >> 6U) - (from >> 6U) < words_.size();
@@ -83,7 +83,7 @@ public:
     }
 
     /// Grows to at least this many positions.
-    constexpr void grow(std::uint64_t positions)
+    void grow(std::uint64_t positions)
     {
         const std::uint64_t count = words_for(positions);
         if (count <= words_.size()) return;
@@ -98,7 +98,7 @@ public:
     }
 
     /// Adds an event. Requires: it fits and is after the newest; the first event is in flight.
-    constexpr void push(slot_event e) noexcept
+    void push(slot_event e) noexcept
     {
         if (in_flight_count_ == 0) oldest_ = e.sequence;
         word& w = word_at(e.sequence >> 6U);
@@ -114,7 +114,7 @@ public:
 
     /// Marks an event as done if it is in flight. If it is the oldest one, it is removed together
     /// with the done events before the next one in flight.
-    constexpr slot_completion complete(std::uint64_t sequence) noexcept
+    slot_completion complete(std::uint64_t sequence) noexcept
     {
         if (in_flight_count_ == 0 || sequence - oldest_ > newest_ - oldest_) return {};
         word& w = word_at(sequence >> 6U);
@@ -133,7 +133,7 @@ public:
     }
 
     /// Removes all events.
-    constexpr void clear() noexcept
+    void clear() noexcept
     {
         if (event_count_ != 0) {
             for (std::uint64_t w = oldest_ >> 6U;; ++w) {
@@ -146,15 +146,13 @@ public:
     }
 
     /// The first event at or after this position.
-    [[nodiscard]] constexpr std::optional<slot_event> first_from(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::optional<slot_event> first_from(std::uint64_t sequence) const noexcept
     {
         return first(sequence, &word::begun);
     }
 
     /// The first event in flight at or after this position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> in_flight_from(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> in_flight_from(std::uint64_t sequence) const noexcept
     {
         const auto found = first(sequence, &word::in_flight);
         if (!found) return std::nullopt;
@@ -162,8 +160,7 @@ public:
     }
 
     /// Number of events begun from `first` to `last`, both included.
-    [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
-                                                std::uint64_t last) const noexcept
+    [[nodiscard]] std::uint64_t count(std::uint64_t first, std::uint64_t last) const noexcept
     {
         if (in_flight_count_ == 0 || first > newest_ || last < oldest_) return 0;
         first = greater(first, oldest_);
@@ -179,7 +176,7 @@ public:
     }
 
     /// The newest event done, among those after the oldest in flight.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> newest_done() const noexcept
     {
         if (in_flight_count_ == event_count_) return std::nullopt;
         for (std::uint64_t w = newest_ >> 6U;; --w) {
@@ -191,7 +188,7 @@ public:
     /// Removes all events before this position, in flight or done, and the done events up to the
     /// next one in flight. Returns the last removed event. Requires: not empty, and the oldest
     /// event is before this position.
-    [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
+    [[nodiscard]] std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         for (std::optional<std::uint64_t> o = oldest_; o && *o < sequence; o = in_flight_from(*o)) {
             word_at(*o >> 6U).in_flight ^= std::uint64_t{1} << (*o & 63U);
@@ -207,18 +204,18 @@ private:
         std::uint64_t begun = 0;
     };
 
-    [[nodiscard]] constexpr word& word_at(std::uint64_t w) noexcept
+    [[nodiscard]] word& word_at(std::uint64_t w) noexcept
     {
         return words_[w & (words_.size() - 1)];
     }
-    [[nodiscard]] constexpr const word& word_at(std::uint64_t w) const noexcept
+    [[nodiscard]] const word& word_at(std::uint64_t w) const noexcept
     {
         return words_[w & (words_.size() - 1)];
     }
 
     /// The oldest event is done: removes the done events up to the next one in flight. Returns the
     /// last removed event.
-    [[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t drop_done() noexcept
+    [[nodiscard]] WAYBILL_NOINLINE std::uint64_t drop_done() noexcept
     {
         if (in_flight_count_ == 0) {
             clear();
@@ -240,8 +237,8 @@ private:
 
     /// Removes the events in the bits [from, to) of a word. Returns the newest of them, or `newest`
     /// if there is none.
-    constexpr std::uint64_t remove_events(std::uint64_t index, unsigned from, unsigned to,
-                                          std::uint64_t newest) noexcept
+    std::uint64_t remove_events(std::uint64_t index, unsigned from, unsigned to,
+                                std::uint64_t newest) noexcept
     {
         word& w = word_at(index);
         const std::uint64_t up_to = to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
@@ -256,7 +253,7 @@ private:
     }
 
     /// The first event at or after `sequence` whose bit in `bits_member` is set.
-    [[nodiscard]] constexpr std::optional<slot_event> first(
+    [[nodiscard]] std::optional<slot_event> first(
         std::uint64_t sequence, std::uint64_t word::*bits_member) const noexcept
     {
         if (in_flight_count_ == 0 || sequence > newest_) return std::nullopt;
@@ -272,7 +269,7 @@ private:
                           .in_flight = (word_at(index).in_flight >> bit & 1U) != 0};
     }
 
-    constexpr void swap(dense_slots& o) noexcept
+    void swap(dense_slots& o) noexcept
     {
         words_.swap(o.words_);
         std::swap(oldest_, o.oldest_);

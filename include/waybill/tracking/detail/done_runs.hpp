@@ -27,38 +27,38 @@ struct position_run {
 
 class done_runs {
 public:
-    constexpr done_runs() noexcept = default;
-    constexpr ~done_runs() = default;
-    constexpr done_runs(const done_runs&) = default;
-    constexpr done_runs& operator=(const done_runs&) = default;
-    constexpr done_runs(done_runs&& o) noexcept { swap(o); }
-    constexpr done_runs& operator=(done_runs&& o) noexcept
+    done_runs() noexcept = default;
+    ~done_runs() = default;
+    done_runs(const done_runs&) = default;
+    done_runs& operator=(const done_runs&) = default;
+    done_runs(done_runs&& o) noexcept { swap(o); }
+    done_runs& operator=(done_runs&& o) noexcept
     {
         swap(o);
         o.clear();
         return *this;
     }
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return removed_count_ == list_.size(); }
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept
+    [[nodiscard]] bool empty() const noexcept { return removed_count_ == list_.size(); }
+    [[nodiscard]] std::uint64_t size() const noexcept
     {
         return list_.size() - removed_count_;
     }
-    [[nodiscard]] constexpr const position_run& operator[](std::uint64_t n) const noexcept
+    [[nodiscard]] const position_run& operator[](std::uint64_t n) const noexcept
     {
         return list_[removed_count_ + n];
     }
-    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         return list_.capacity() * sizeof(position_run);
     }
 
     /// Reserves memory for `runs` ranges.
-    constexpr void reserve(std::uint64_t runs) { list_.reserve(removed_count_ + runs); }
+    void reserve(std::uint64_t runs) { list_.reserve(removed_count_ + runs); }
 
     /// Appends a range. If it touches or overlaps the last range, that range is extended. Returns
     /// false, without a change, if `r` ends before it begins, or begins before the last range does.
-    constexpr bool add(position_run r)
+    bool add(position_run r)
     {
         if (r.last < r.first) return false;
         if (!empty()) {
@@ -74,7 +74,7 @@ public:
     }
 
     /// Removes all positions before `sequence`.
-    constexpr void pass(std::uint64_t sequence) noexcept
+    void pass(std::uint64_t sequence) noexcept
     {
         while (!empty() && list_[removed_count_].last < sequence) ++removed_count_;
         if (empty()) return clear();
@@ -82,21 +82,21 @@ public:
     }
 
     /// True if this position is done. Linear in the number of ranges before it.
-    [[nodiscard]] constexpr bool holds(std::uint64_t sequence) const noexcept
+    [[nodiscard]] bool holds(std::uint64_t sequence) const noexcept
     {
         std::uint64_t n = removed_count_;
         while (n != list_.size() && list_[n].last < sequence) ++n;
         return n != list_.size() && list_[n].first <= sequence;
     }
 
-    constexpr void clear() noexcept
+    void clear() noexcept
     {
         list_.clear();
         removed_count_ = 0;
     }
 
     /// Removed ranges are not part of the value.
-    friend constexpr bool operator==(const done_runs& a, const done_runs& b) noexcept
+    friend bool operator==(const done_runs& a, const done_runs& b) noexcept
     {
         if (a.size() != b.size()) return false;
         for (std::uint64_t n = 0; n != a.size(); ++n) {
@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    constexpr void swap(done_runs& o) noexcept
+    void swap(done_runs& o) noexcept
     {
         list_.swap(o.list_);
         std::swap(removed_count_, o.removed_count_);

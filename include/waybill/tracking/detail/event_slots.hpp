@@ -27,7 +27,7 @@ namespace waybill::inline v0_2::detail {
 
 /// Moves all events from `source` to `target`. Requires: `target` is empty and has room for them.
 template <class Source, class Target>
-constexpr void move_events(Source& source, Target& target) noexcept
+void move_events(Source& source, Target& target) noexcept
 {
     std::uint64_t at = source.front();
     for (std::uint64_t left = source.size(); left != 0; --left) {
@@ -40,35 +40,35 @@ constexpr void move_events(Source& source, Target& target) noexcept
 
 class event_slots {
 public:
-    [[nodiscard]] constexpr bool dense() const noexcept { return sparse_.empty(); }
-    [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
-    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
+    [[nodiscard]] bool dense() const noexcept { return sparse_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    [[nodiscard]] std::uint64_t in_flight() const noexcept
     {
         return dense_.in_flight() + sparse_.in_flight();
     }
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept
+    [[nodiscard]] std::uint64_t size() const noexcept
     {
         return dense_.size() + sparse_.size();
     }
     /// Requires: not empty.
-    [[nodiscard]] constexpr std::uint64_t front() const noexcept
+    [[nodiscard]] std::uint64_t front() const noexcept
     {
         return dense() ? dense_.front() : sparse_.front();
     }
-    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         return dense_.bytes() + sparse_.bytes();
     }
 
     /// Reserves `positions` positions in the ring and `events` events in the list.
-    constexpr void reserve(std::uint64_t positions, std::uint64_t events)
+    void reserve(std::uint64_t positions, std::uint64_t events)
     {
         dense_.grow(positions);
         sparse_.grow(events);
     }
 
     /// Makes room for an event at `sequence`, which is after the newest.
-    constexpr void make_room(std::uint64_t sequence)
+    void make_room(std::uint64_t sequence)
     {
         if (dense()) {
             if (!dense_.fits(sequence)) [[unlikely]] make_room_dense(sequence);
@@ -78,7 +78,7 @@ public:
     }
 
     /// Adds an event. Requires: there is room, and the first event is in flight.
-    constexpr void push(slot_event e) noexcept
+    void push(slot_event e) noexcept
     {
         if (dense())
             dense_.push(e);
@@ -88,7 +88,7 @@ public:
 
     /// Marks an event as done. `events_since` is the number of events begun from it on, itself
     /// included, or any number if that is not known.
-    constexpr slot_completion complete(std::uint64_t sequence, std::uint32_t events_since) noexcept
+    slot_completion complete(std::uint64_t sequence, std::uint32_t events_since) noexcept
     {
         return dense() ? dense_.complete(sequence) : sparse_.complete(sequence, events_since);
     }
@@ -96,45 +96,42 @@ public:
     /// Removes all events before this position, and the done events up to the next one in flight.
     /// Returns the last removed event. Requires: not empty, and the oldest event is before this
     /// position.
-    [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
+    [[nodiscard]] std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         return dense() ? dense_.drop_below(sequence) : sparse_.drop_below(sequence);
     }
 
-    constexpr void clear() noexcept
+    void clear() noexcept
     {
         dense_.clear();
         sparse_.clear();
     }
 
     /// The first event at or after this position.
-    [[nodiscard]] constexpr std::optional<slot_event> first_from(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::optional<slot_event> first_from(std::uint64_t sequence) const noexcept
     {
         return dense() ? dense_.first_from(sequence) : sparse_.first_from(sequence);
     }
 
     /// The first event in flight at or after this position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> in_flight_from(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> in_flight_from(std::uint64_t sequence) const noexcept
     {
         return dense() ? dense_.in_flight_from(sequence) : sparse_.in_flight_from(sequence);
     }
 
     /// Number of events from `first` to `last`, both included.
-    [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
-                                                std::uint64_t last) const noexcept
+    [[nodiscard]] std::uint64_t count(std::uint64_t first, std::uint64_t last) const noexcept
     {
         return dense() ? dense_.count(first, last) : sparse_.count(first, last);
     }
 
-    [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> newest_done() const noexcept
     {
         return dense() ? dense_.newest_done() : sparse_.newest_done();
     }
 
     /// True if the same events are in flight and done.
-    friend constexpr bool operator==(const event_slots& a, const event_slots& b) noexcept
+    friend bool operator==(const event_slots& a, const event_slots& b) noexcept
     {
         if (a.size() != b.size() || a.in_flight() != b.in_flight()) return false;
         std::uint64_t at = a.empty() ? 0 : a.front();
@@ -147,7 +144,7 @@ public:
     }
 
 private:
-    WAYBILL_NOINLINE constexpr void make_room_dense(std::uint64_t sequence)
+    WAYBILL_NOINLINE void make_room_dense(std::uint64_t sequence)
     {
         if (empty()) return dense_.grow(1);
         const std::uint64_t events = size() + 1;
@@ -161,7 +158,7 @@ private:
         events_until_check_ = until_check;
     }
 
-    WAYBILL_NOINLINE constexpr void make_room_sparse(std::uint64_t sequence)
+    WAYBILL_NOINLINE void make_room_sparse(std::uint64_t sequence)
     {
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();

@@ -25,40 +25,40 @@ namespace waybill::inline v0_2::detail {
 
 class sparse_slots {
 public:
-    constexpr sparse_slots() noexcept = default;
-    constexpr ~sparse_slots() = default;
-    constexpr sparse_slots(const sparse_slots&) = default;
-    constexpr sparse_slots& operator=(const sparse_slots&) = default;
-    constexpr sparse_slots(sparse_slots&& o) noexcept { swap(o); }
-    constexpr sparse_slots& operator=(sparse_slots&& o) noexcept
+    sparse_slots() noexcept = default;
+    ~sparse_slots() = default;
+    sparse_slots(const sparse_slots&) = default;
+    sparse_slots& operator=(const sparse_slots&) = default;
+    sparse_slots(sparse_slots&& o) noexcept { swap(o); }
+    sparse_slots& operator=(sparse_slots&& o) noexcept
     {
         swap(o);
         o.clear();
         return *this;
     }
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return event_count_ == 0; }
-    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept { return in_flight_count_; }
+    [[nodiscard]] bool empty() const noexcept { return event_count_ == 0; }
+    [[nodiscard]] std::uint64_t in_flight() const noexcept { return in_flight_count_; }
     /// Number of events from the oldest in flight on, in flight or done.
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return event_count_; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return event_count_; }
     /// Requires: not empty.
-    [[nodiscard]] constexpr std::uint64_t front() const noexcept
+    [[nodiscard]] std::uint64_t front() const noexcept
     {
         return sequences_[oldest_index_];
     }
-    [[nodiscard]] constexpr std::uint64_t last() const noexcept
+    [[nodiscard]] std::uint64_t last() const noexcept
     {
         return sequence_at(event_count_ - 1);
     }
-    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         return (sequences_.capacity() + in_flight_bits_.capacity()) * sizeof(std::uint64_t);
     }
-    [[nodiscard]] constexpr std::uint64_t capacity() const noexcept { return sequences_.size(); }
+    [[nodiscard]] std::uint64_t capacity() const noexcept { return sequences_.size(); }
 
     /// Makes room for at least this number of events. A ring that grows becomes at least 1.5 times
     /// as large, in a multiple of 64.
-    constexpr void grow(std::uint64_t events)
+    void grow(std::uint64_t events)
     {
         if (events <= capacity()) return;
         const std::uint64_t wanted = greater(events, capacity() + capacity() / 2);
@@ -76,7 +76,7 @@ public:
     }
 
     /// Requires: there is room; the event is after last(); the first event is in flight.
-    constexpr void push(slot_event e) noexcept
+    void push(slot_event e) noexcept
     {
         const std::uint64_t ring_index = ring_index_of(event_count_);
         sequences_[ring_index] = e.sequence;
@@ -89,7 +89,7 @@ public:
     /// Marks the event as done if it is in flight. If it is the oldest, it is removed together with
     /// the done events before the next one in flight. `events_since` is the number of events begun
     /// from this one on, itself included. If that is wrong, the event is found by binary search.
-    constexpr slot_completion complete(std::uint64_t sequence, std::uint32_t events_since) noexcept
+    slot_completion complete(std::uint64_t sequence, std::uint32_t events_since) noexcept
     {
         if (in_flight_count_ == 0) return {};
         std::uint64_t index = event_count_ - events_since;
@@ -107,7 +107,7 @@ public:
     }
 
     /// Removes all events and keeps the memory.
-    constexpr void clear() noexcept
+    void clear() noexcept
     {
         if (in_flight_count_ != 0) {
             for (std::uint64_t& b : in_flight_bits_) b = 0;
@@ -118,8 +118,7 @@ public:
     }
 
     /// The first event at or after this position, in flight or done.
-    [[nodiscard]] constexpr std::optional<slot_event> first_from(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::optional<slot_event> first_from(std::uint64_t sequence) const noexcept
     {
         const std::uint64_t n = count_before(sequence);
         if (n == event_count_) return std::nullopt;
@@ -127,8 +126,7 @@ public:
     }
 
     /// The first event in flight at or after this position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> in_flight_from(
-        std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> in_flight_from(std::uint64_t sequence) const noexcept
     {
         const std::uint64_t n = count_before(sequence);
         if (in_flight_count_ == 0 || n == event_count_) return std::nullopt;
@@ -139,15 +137,14 @@ public:
     }
 
     /// Number of events in [first, last], in flight or done.
-    [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
-                                                std::uint64_t last) const noexcept
+    [[nodiscard]] std::uint64_t count(std::uint64_t first, std::uint64_t last) const noexcept
     {
         const std::uint64_t end = last == highest_size ? event_count_ : count_before(last + 1);
         return saturating_sub(end, count_before(first));
     }
 
     /// The newest done event after the oldest one in flight. Linear in the newer events in flight.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
+    [[nodiscard]] std::optional<std::uint64_t> newest_done() const noexcept
     {
         if (in_flight_count_ == event_count_) return std::nullopt;
         std::uint64_t n = event_count_ - 1;
@@ -157,7 +154,7 @@ public:
 
     /// Removes all events before this position, and the done events before the next one in flight.
     /// Returns the last event removed. Requires: not empty, and front() is before this position.
-    [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
+    [[nodiscard]] std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         const std::uint64_t removed_count = count_before(sequence);
         for (std::uint64_t n = 0; n != removed_count; ++n) {
@@ -172,7 +169,7 @@ public:
 private:
     /// Removes the done events before the oldest one in flight, or all if no event is in flight.
     /// Returns the last event removed.
-    [[nodiscard]] constexpr std::uint64_t drop_done() noexcept
+    [[nodiscard]] std::uint64_t drop_done() noexcept
     {
         if (in_flight_count_ == 0) {
             const std::uint64_t newest = last();
@@ -187,7 +184,7 @@ private:
     }
 
     /// Number of events before this position. Binary search.
-    [[nodiscard]] constexpr std::uint64_t count_before(std::uint64_t sequence) const noexcept
+    [[nodiscard]] std::uint64_t count_before(std::uint64_t sequence) const noexcept
     {
         std::uint64_t first = 0;
         for (std::uint64_t left = event_count_; left != 0;) {
@@ -201,24 +198,23 @@ private:
         }
         return first;
     }
-    [[nodiscard]] constexpr bool is_in_flight(std::uint64_t n) const noexcept
+    [[nodiscard]] bool is_in_flight(std::uint64_t n) const noexcept
     {
         const std::uint64_t ring_index = ring_index_of(n);
         return (in_flight_bits_[ring_index / 64] >> ring_index % 64 & 1U) != 0;
     }
-    [[nodiscard]] constexpr std::uint64_t ring_index_of(std::uint64_t n) const noexcept
+    [[nodiscard]] std::uint64_t ring_index_of(std::uint64_t n) const noexcept
     {
         const std::uint64_t ring_index = oldest_index_ + n;
         return ring_index < capacity() ? ring_index : ring_index - capacity();
     }
-    [[nodiscard]] constexpr std::uint64_t sequence_at(std::uint64_t n) const noexcept
+    [[nodiscard]] std::uint64_t sequence_at(std::uint64_t n) const noexcept
     {
         return sequences_[ring_index_of(n)];
     }
 
     /// Distance in the ring from this index to the next event in flight. Requires: there is one.
-    [[nodiscard]] constexpr std::uint64_t distance_to_in_flight(
-        std::uint64_t ring_index) const noexcept
+    [[nodiscard]] std::uint64_t distance_to_in_flight(std::uint64_t ring_index) const noexcept
     {
         std::uint64_t distance = 0;
         for (;;) {
@@ -230,7 +226,7 @@ private:
         }
     }
 
-    constexpr void swap(sparse_slots& o) noexcept
+    void swap(sparse_slots& o) noexcept
     {
         sequences_.swap(o.sequences_);
         in_flight_bits_.swap(o.in_flight_bits_);

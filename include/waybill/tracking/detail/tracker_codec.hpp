@@ -38,8 +38,7 @@ struct tracker_plan {
 };
 
 /// Plans the encoding of the first done events, as many as fit into `max_bytes`.
-[[nodiscard]] constexpr tracker_plan plan_tracker(const completion_tracker& t,
-                                                  std::uint64_t max_bytes)
+[[nodiscard]] inline tracker_plan plan_tracker(const completion_tracker& t, std::uint64_t max_bytes)
 {
     tracker_plan p;
     form_sizes sizes;
