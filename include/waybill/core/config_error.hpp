@@ -34,6 +34,12 @@ struct config_error {
     friend bool operator==(const config_error&, const config_error&) = default;
 };
 
+namespace detail {
+/// No argument, or `{}`: `machine m({});` then has default options. With a default argument for the
+/// options in its place, g++ calls it ambiguous with a copy.
+enum class no_options {};
+}  // namespace detail
+
 namespace detail::words {
 template <>
 struct line_of<config_error> : described_line {};

@@ -92,7 +92,8 @@ public:
         friend bool operator==(const taken&, const taken&) = default;
     };
 
-    explicit deferred_messages(const deferral_options& o = {}) : options_(o) {}
+    explicit deferred_messages(detail::no_options = {}) : deferred_messages(deferral_options{}) {}
+    explicit deferred_messages(const deferral_options& o) : options_(o) {}
 
     deferred_messages(const deferred_messages&) = default;
     deferred_messages(deferred_messages&&) = default;

@@ -176,7 +176,8 @@ class lock_renewal : public lock_renewal_types {
 public:
     using action = variant<renew, wait_until, idle>;
 
-    constexpr explicit lock_renewal(const config& o = {}) noexcept : options_(o) {}
+    constexpr explicit lock_renewal(detail::no_options = {}) noexcept : lock_renewal(config{}) {}
+    constexpr explicit lock_renewal(const config& o) noexcept : options_(o) {}
 
     /// The next action: `renew` (report `renewal_started`, then the result), `wait_until` or
     /// `idle`. Idle before `lock_taken` and after the end.

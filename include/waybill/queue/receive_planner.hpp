@@ -88,7 +88,8 @@ public:
     using action = variant<take_due_pairs, receive, receive_deferred, settle_original,
                            settle_message, wait_until, idle>;
 
-    explicit receive_planner(const config& o = {}) : options_(o), breaker_(o.breaker)
+    explicit receive_planner(detail::no_options = {}) : receive_planner(config{}) {}
+    explicit receive_planner(const config& o) : options_(o), breaker_(o.breaker)
     {
         options_.max_in_flight = detail::lesser(o.max_in_flight, circuit_breaker::max_permits);
         works_.reserve(options_.max_in_flight);

@@ -187,7 +187,8 @@ class settle_batches : public settle_batches_types {
 public:
     using action = variant<settle_batch, report, wait_until, idle>;
 
-    explicit settle_batches(const config& p = {}) : policy_(p)
+    explicit settle_batches(detail::no_options = {}) : settle_batches(config{}) {}
+    explicit settle_batches(const config& p) : policy_(p)
     {
         if (policy_.items == 0) policy_.items = 1;
         if (policy_.tries == 0) policy_.tries = 1;

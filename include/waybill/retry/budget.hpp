@@ -56,7 +56,11 @@ struct retry_budget {
 /// refill.
 class retry_token_bucket {
 public:
-    constexpr explicit retry_token_bucket(const retry_budget& b = {}) noexcept
+    constexpr explicit retry_token_bucket(detail::no_options = {}) noexcept
+        : retry_token_bucket(retry_budget{})
+    {
+    }
+    constexpr explicit retry_token_bucket(const retry_budget& b) noexcept
         : budget_(b), tokens_(b.tokens)
     {
     }

@@ -46,7 +46,11 @@ public:
     /// Maximum number of permits that are out at the same time. `forced_closed` has no maximum.
     static constexpr std::uint64_t max_permits = MaxPermits;
 
-    explicit constexpr circuit_breaker_of(const config& o = {}) noexcept
+    explicit constexpr circuit_breaker_of(detail::no_options = {}) noexcept
+        : circuit_breaker_of(config{})
+    {
+    }
+    explicit constexpr circuit_breaker_of(const config& o) noexcept
         : options_(o), recent_(o.sampling_duration)
     {
         options_.timeout = detail::greater(o.timeout, duration::nanoseconds(1));

@@ -50,7 +50,8 @@ public:
     using action = variant<load_state, execute, save_state, write_dead_letter, complete,
                            clear_state, give_back, wait_until, idle>;
 
-    explicit pipeline(const pipeline_policy& p = {}) : policy_(p) {}
+    explicit pipeline(detail::no_options = {}) : pipeline(pipeline_policy{}) {}
+    explicit pipeline(const pipeline_policy& p) : policy_(p) {}
 
     /// The next action. `idle`: receive the next message; if the pipeline is over, there is no
     /// further action.

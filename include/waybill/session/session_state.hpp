@@ -72,7 +72,8 @@ public:
 
     using value_type = std::string;
 
-    explicit text_state_codec(text_state::options o = {}, upgrade_function older = nullptr)
+    explicit text_state_codec(detail::no_options = {}) : text_state_codec(text_state::options{}) {}
+    explicit text_state_codec(text_state::options o, upgrade_function older = nullptr)
         : options_(o), upgrade_(older)
     {
     }

@@ -64,9 +64,10 @@ public:
         return "full, behind, duplicate, done_before, not_ascending, not_assigned, invalid";
     }
 
+    explicit completion_tracker(detail::no_options = {}) : completion_tracker(tracker_options{}) {}
     /// The partition is assigned and continues after `from`. Options that `validate` refuses are
     /// replaced by the nearest valid ones.
-    explicit completion_tracker(const tracker_options& o = {}, detail::done_position from = {})
+    explicit completion_tracker(const tracker_options& o, detail::done_position from = {})
         : options_(o)
     {
         options_.span = detail::lesser(detail::greater(o.span, 1), detail::max_tracker_span);

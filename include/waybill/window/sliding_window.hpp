@@ -53,9 +53,10 @@ public:
     using const_iterator = iterator;
     using summary = window_summary<Measure, Time>;
 
+    explicit sliding_window(detail::no_options = {}) : sliding_window(window_options{}) {}
     /// A span of less than 1 ns is replaced by 1 ns, and a `max_points` of 0 by 1. With
     /// `max_points` all memory is allocated here.
-    explicit sliding_window(const window_options& o = {}) : options_(o)
+    explicit sliding_window(const window_options& o) : options_(o)
     {
         if (options_.span < duration::nanoseconds(1)) options_.span = duration::nanoseconds(1);
         times_.reach = options_.span - duration::nanoseconds(1);

@@ -85,9 +85,10 @@ public:
     using time_type = Time;
     using sketch_type = Sketch;
 
+    explicit slotted_window(detail::no_options = {}) : slotted_window(slot_options{}) {}
     /// Options that `validate` would refuse are corrected: the span to at least 1 ns, and the width
     /// to the nearest valid width. Every slot begins as a copy of `empty`.
-    explicit slotted_window(const slot_options& o = {}, const Sketch& empty = Sketch())
+    explicit slotted_window(const slot_options& o, const Sketch& empty = Sketch())
         : options_(o), empty_sketch_(empty)
     {
         options_.span = detail::greater(options_.span, duration::nanoseconds(1));

@@ -95,7 +95,8 @@ public:
     using sample_type = typename Window::sample_type;
     using summary = typename Window::summary;
 
-    explicit window_set(const window_set_options& o = {}) : options_(o)
+    explicit window_set(detail::no_options = {}) : window_set(window_set_options{}) {}
+    explicit window_set(const window_set_options& o) : options_(o)
     {
         options_.idle = detail::greater(options_.idle, duration::nanoseconds(1));
         if (options_.window.span != duration::highest()) {

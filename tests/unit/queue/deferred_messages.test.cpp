@@ -38,6 +38,7 @@ std::uint64_t in_partition(std::uint64_t p, std::uint64_t n)
     return (p << 48U) + n;
 }
 
+static_assert(sizeof(deferred_messages({})) != 0, "braces are default options, not a copy");
 static_assert(name(deferred_messages::defer_result::added) == "added");
 static_assert(name(deferred_messages::defer_result::replaced) == "replaced");
 static_assert(name(deferred_messages::defer_result::full) == "full");

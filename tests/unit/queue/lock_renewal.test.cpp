@@ -17,6 +17,7 @@ namespace lock_renewal_test {
 using namespace std::chrono_literals;
 using namespace waybill;
 
+static_assert(sizeof(lock_renewal({})) != 0, "braces are default options, not a copy");
 static_assert(name(lock_renewal::lock_outcome::released) == "released");
 static_assert(name(lock_renewal::lock_outcome::lost) == "lost");
 static_assert(name(lock_renewal::lock_outcome::expired) == "expired");

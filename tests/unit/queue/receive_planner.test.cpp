@@ -34,6 +34,7 @@ const receive_planner::config quick{
     .max_in_flight = 4,
     .breaker = {.failure_ratio = 0.5, .minimum_throughput = 1, .half_open_steps = 2}};
 
+static_assert(sizeof(receive_planner({})) != 0, "braces are default options, not a copy");
 static_assert(name(receive_planner::settle_as::complete) == "complete" &&
               name(receive_planner::settle_as::give_back) == "give_back");
 static_assert(name(receive_planner::settle_as::dead_letter) == "dead_letter" &&

@@ -44,6 +44,8 @@ action said(std::uint64_t item, settle_batches::settle_outcome end, fault_kind h
     return settle_batches::report{item, kind, end, how, tries};
 }
 
+static_assert(sizeof(settle_batches({})) != 0, "braces are default options, not a copy");
+
 TEST_CASE("settle_batches: all decided items are settled in one call, with a report for each")
 {
     settle_batches m;

@@ -11,6 +11,7 @@ namespace budget_test {
 
 using namespace waybill;
 
+static_assert(sizeof(retry_token_bucket({})) != 0, "braces are default options, not a copy");
 static_assert(!validate(retry_budget{}));
 static_assert(validate(retry_budget{.tokens = 3, .successes = 0})->field == "budget.successes");
 static_assert(!validate(retry_budget{.tokens = 0}));

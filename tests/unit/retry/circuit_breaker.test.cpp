@@ -44,6 +44,7 @@ constexpr circuit_breaker_of<8> shut_at(steady_time at, const circuit_breaker::c
     return v;
 }
 
+static_assert(sizeof(circuit_breaker({})) != 0, "braces are default options, not a copy");
 static_assert(name(circuit_breaker::circuit_state::closed) == "closed" &&
               name(circuit_breaker::circuit_state::open) == "open");
 static_assert(name(circuit_breaker::circuit_state::half_open) == "half_open" &&

@@ -32,6 +32,7 @@ using waybill::step_facts;
 using waybill::step_outcome;
 using waybill::wall_time;
 
+static_assert(sizeof(pipeline({})) != 0, "braces are default options, not a copy");
 static_assert(std::is_copy_constructible_v<pipeline> &&
               std::is_nothrow_move_constructible_v<pipeline>);
 

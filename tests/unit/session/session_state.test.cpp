@@ -75,6 +75,8 @@ void does_step_1(State& s)
     CHECK(s.save(done, {.done = 1}).ok());
 }
 
+static_assert(sizeof(text_state_codec({})) != 0, "braces are default options, not a copy");
+
 TEST_CASE("session_state: changes of a step count after its success and the save")
 {
     const text_state_codec codec;

@@ -25,6 +25,7 @@ using waybill::tracker_start;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
+static_assert(sizeof(completion_tracker({})) != 0, "braces are default options, not a copy");
 static_assert(!waybill::validate(tracker_options{}));
 static_assert(waybill::validate(tracker_options{.max_in_flight = 0})->field == "max_in_flight");
 static_assert(waybill::validate(tracker_options{.span = 0})->field == "span");

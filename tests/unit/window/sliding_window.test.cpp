@@ -55,6 +55,7 @@ using steady = sliding_window<stats<V>, wall_time, worst_case>;
 
 }  // namespace
 
+static_assert(sizeof(quick<int>({})) != 0, "braces are default options, not a copy");
 static_assert(std::is_copy_constructible_v<quick<int>> && std::is_copy_assignable_v<steady<int>>);
 static_assert(std::is_nothrow_move_constructible_v<quick<int>> &&
               std::is_nothrow_move_assignable_v<steady<int>>);

@@ -42,6 +42,7 @@ private:
 
 }  // namespace
 
+static_assert(sizeof(window({})) != 0, "braces are default options, not a copy");
 static_assert(!validate(slot_options{}) && !validate(ten_minutes));
 static_assert(validate(slot_options{.span = duration{}})->field == "span");
 static_assert(validate(slot_options{.width = duration{}})->field == "width");

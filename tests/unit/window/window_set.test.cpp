@@ -56,6 +56,7 @@ struct uncopied {
 };
 static_assert(detail::window_key<int> && detail::window_key<std::string> &&
               detail::window_key<resource_metric>);
+static_assert(sizeof(set({})) != 0, "braces are default options, not a copy");
 static_assert(detail::window_key<plain_key>);
 static_assert(!detail::window_key<unordered> && !detail::window_key<unequal> &&
               !detail::window_key<uncopied>);
