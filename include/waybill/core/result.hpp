@@ -62,9 +62,19 @@ concept becomes_value =
 template <class F, class T, class E>
 concept becomes_error = std::same_as<E, F> && !std::convertible_to<F, T>;
 
+// An error of kind `none` would be neither success nor failure.
+template <class E>
+constexpr void require_kind(E& error) noexcept
+{
+    if constexpr (std::same_as<E, fault>) {
+        if (error.ok()) error.kind = fault_kind::infrastructure;
+    }
+}
+
 }  // namespace detail
 
-/// A T or an E. Requires has_value() for * and ->, and !has_value() for error().
+/// A T or an E. Requires has_value() for * and ->, and !has_value() for error(). An error that is a
+/// fault of kind `none` becomes `infrastructure`, because there is no value.
 template <class T, class E>
 class [[nodiscard]] result {
 public:
@@ -84,14 +94,16 @@ public:
     constexpr result(P*) = delete;
     template <class G>
     requires std::is_constructible_v<E, G>
-    constexpr result(unexpected<G> u) : held_(detail::as_error{}, E(std::move(u).error())) {}
-    /// For `return waybill::permanent("text");`. An empty fault becomes `infrastructure`, because
-    /// there is no value.
+    constexpr result(unexpected<G> u) : held_(detail::as_error{}, E(std::move(u).error()))
+    {
+        detail::require_kind(held_.error);
+    }
+    /// For `return waybill::permanent("text");`.
     template <std::same_as<fault> F>
     requires detail::becomes_error<F, T, E>
     constexpr result(F f) : held_(detail::as_error{}, std::move(f))
     {
-        if (error().ok()) error().kind = fault_kind::infrastructure;
+        detail::require_kind(held_.error);
     }
 
     [[nodiscard]] constexpr bool has_value() const noexcept
@@ -160,7 +172,10 @@ public:
     constexpr result() = default;
     template <class G>
     requires std::is_constructible_v<E, G>
-    constexpr result(unexpected<G> u) : error_(E(std::move(u).error())) {}
+    constexpr result(unexpected<G> u) : error_(E(std::move(u).error()))
+    {
+        detail::require_kind(*error_);
+    }
     /// An empty fault is success.
     template <std::same_as<fault> F>
     requires std::same_as<E, fault>

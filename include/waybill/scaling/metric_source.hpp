@@ -12,6 +12,7 @@
 #ifndef WAYBILL_SCALING_METRIC_SOURCE_HPP
 #define WAYBILL_SCALING_METRIC_SOURCE_HPP
 
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -43,9 +44,9 @@ public:
     ~metric_source() = default;
 
     [[nodiscard]] std::string_view metric() const noexcept { return metric_; }
-    /// Measures. If there is no value (an empty optional), the error is no fault: `ok()` is true.
+    /// Measures. nullopt: no value now.
     template <class Number = double>
-    [[nodiscard]] result<Number> operator()() const
+    [[nodiscard]] result<std::optional<Number>> operator()() const
     {
         return measure_(callable_);
     }
@@ -53,7 +54,7 @@ public:
 private:
     std::string_view metric_;
     void* callable_;
-    result<double> (*measure_)(void*);
+    result<std::optional<double>> (*measure_)(void*);
 };
 
 }  // namespace waybill::inline v0_2::scaling

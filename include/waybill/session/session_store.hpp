@@ -115,13 +115,6 @@ struct checked_session_store {
                           "result<state_write>");
 };
 
-/// The error of a store. An error of the kind `none` becomes `infrastructure`.
-[[nodiscard]] inline fault error_of(fault f)
-{
-    if (f.ok()) f.kind = fault_kind::infrastructure;
-    return f;
-}
-
 }  // namespace detail
 
 /// The state of one session in a store, for one holder of the session. The caller keeps the store
@@ -140,7 +133,7 @@ public:
     [[nodiscard]] result<std::optional<std::string>> load()
     {
         auto found = store_->load(session_);
-        if (!found) return unexpected(detail::error_of(std::move(found).error()));
+        if (!found) return unexpected(std::move(found).error());
         version_.reset();
         if (!*found) return std::optional<std::string>();
         version_ = std::move((*found)->version);
@@ -151,7 +144,7 @@ public:
     [[nodiscard]] fault save(const std::string& bytes)
     {
         auto written = store_->save(session_, bytes, version_);
-        if (!written) return detail::error_of(std::move(written).error());
+        if (!written) return std::move(written).error();
         if (written->outcome == state_write::conflict) return version_conflict();
         version_ = std::move(written->version);
         return {};
@@ -163,7 +156,7 @@ public:
     {
         if (!version_) return {};
         auto cleared = store_->clear(session_, *version_);
-        if (!cleared) return detail::error_of(std::move(cleared).error());
+        if (!cleared) return std::move(cleared).error();
         if (*cleared == state_write::conflict) return version_conflict();
         version_.reset();
         return {};

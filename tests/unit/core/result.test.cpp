@@ -197,7 +197,7 @@ TEST_CASE("result: errors and values are propagated and converted")
     result<std::any> anything = 5;
     const result<std::any> same = anything;
     CHECK(std::any_cast<int>(&*same));  // copied, and not put into itself
-    const result<std::any> none = unexpected(fault{});
+    const result<std::any> none = unexpected(waybill::permanent("no"));
     CHECK(!none);
     result<std::optional<int>> maybe = std::optional<int>();
     CHECK(maybe);
@@ -228,8 +228,16 @@ TEST_CASE("result: a fault is returned as the error")
     const fault down = waybill::infrastructure("down");
     const result<std::string> copied = down;
     CHECK(copied.error() == down);
-    const result<int> without_kind = fault{};
-    CHECK(without_kind.error().kind == waybill::fault_kind::infrastructure);
+}
+
+TEST_CASE("result: an error is never of kind none")
+{
+    const auto down = waybill::fault_kind::infrastructure;
+    CHECK(result<int>(fault{}).error().kind == down);
+    CHECK(result<int>(unexpected(fault{})).error() == fault{down});
+    CHECK(result<std::any>(unexpected(fault{waybill::fault_kind::none, "x"})).error() == fault{down, "x"});
+    CHECK(result<void>(unexpected(fault{})).error().kind == down);
+    CHECK(result<int>(1).and_then([](int) -> result<void> { return unexpected(fault{}); }).error() == fault{down});
 }
 
 TEST_CASE("result: an empty fault is success for result<void>")

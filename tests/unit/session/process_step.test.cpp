@@ -315,7 +315,7 @@ TEST_CASE("process_step: after a stop request the caller's wait is not called")
     CHECK(c.said == "load run save back ");
 }
 
-TEST_CASE("process_step: a result whose error has kind none is an error")
+TEST_CASE("process_step: a result with an empty fault as its error is an error")
 {
     pipeline pipe;
     manual_environment env;

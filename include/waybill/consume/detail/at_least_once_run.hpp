@@ -148,14 +148,12 @@ private:
         return o;
     }
 
-    /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
-    /// `infrastructure`.
+    /// Stores the fault of a failed call and returns its kind.
     template <class T>
     static fault_kind record_fault(const result<T>& r, fault& reason)
     {
         if (r) return fault_kind::none;
         reason = r.error();
-        if (reason.kind == fault_kind::none) reason.kind = fault_kind::infrastructure;
         return reason.kind;
     }
 

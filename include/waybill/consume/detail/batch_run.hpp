@@ -339,8 +339,7 @@ private:
         machine_.on(batch_machine::done{record_fault(r)});
     }
 
-    /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
-    /// `infrastructure`.
+    /// Stores the fault of a failed call and returns its kind.
     template <class T>
     fault_kind record_fault(const result<T>& r)
     {
@@ -350,10 +349,9 @@ private:
     // Not inlined: with g++ 12, the object file is 3 KiB smaller (bench/object_size).
     WAYBILL_NOINLINE fault_kind store_fault(const fault& f)
     {
-        const fault_kind kind = f.kind == fault_kind::none ? fault_kind::infrastructure : f.kind;
         if (!machine_.restoring_record())
-            report_.reason = {kind, bounded_reason(f.text, policy_.dead_letters)};
-        return kind;
+            report_.reason = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
+        return f.kind;
     }
 
     void set_infrastructure_fault(std::string text)

@@ -111,11 +111,10 @@ struct batch_watch {
     }
 };
 
-/// Stores a fault in a report. A fault of kind `none` counts as `infrastructure`.
+/// Stores a fault in a report.
 inline void store_fault(partitions_report& r, const std::string& partition, const fault& f)
 {
     r.last_fault = f;
-    if (f.ok()) r.last_fault.kind = fault_kind::infrastructure;
     r.last_partition = partition;
     r.repaired = false;
 }
@@ -213,7 +212,6 @@ void open_partition(Log& log, Store& store, assignment& mine,
         f = end_fault(log, mine);
     } else {
         f = stored.error();
-        if (f.ok()) f.kind = fault_kind::infrastructure;
     }
     opened.kind = f.kind;
     r = {};

@@ -119,10 +119,10 @@ private:
         each_source(sources_, [&](std::string_view metric, auto& measure) {
             go_on = !clock_.stop_requested();
             if (!go_on) return false;
-            result<double> value = as_double(measure());
-            if (value) add_sample(place_.get().metrics, metric, {clock_.wall_now(), *value});
-            else if (value.error().ok()) ++report_.no_values;
-            else fail(report_.source_failures, metric, std::move(value).error());
+            result<std::optional<double>> value = as_double(measure());
+            if (!value) fail(report_.source_failures, metric, std::move(value).error());
+            else if (*value) add_sample(place_.get().metrics, metric, {clock_.wall_now(), **value});
+            else ++report_.no_values;
             return true;
         });
         return go_on;

@@ -49,19 +49,19 @@ concept number_source = requires(F& measure) {
                      " is not a finite number: return an empty optional if it is unknown");
 }
 
-/// The number as a double. For an empty optional the error is no fault: `ok()` is true.
+/// The number as a double, or nullopt for an empty optional.
 template <number_or_failure T>
-[[nodiscard]] result<double> as_double(T x)
+[[nodiscard]] result<std::optional<double>> as_double(T x)
 {
     if constexpr (plain_number<T>) {
         const auto value = static_cast<double>(x);
         if (!is_finite(value)) return unexpected(not_finite(value));
-        return result<double>(value);
+        return value;
     } else if constexpr (is_number_result<T>) {
         if (!x) return unexpected(std::move(x).error());
         return as_double(*x);
     } else {
-        if (!x) return unexpected(fault{});
+        if (!x) return std::nullopt;
         return as_double(*x);
     }
 }

@@ -16,14 +16,11 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The result of a call as a fault. An error in a `result` whose kind is `none` becomes
-/// `infrastructure`.
+/// The result of a call as a fault.
 [[nodiscard]] inline fault to_fault(fault f) { return f; }
 [[nodiscard]] inline fault to_fault(const result<void>& r)
 {
-    if (r) return {};
-    const bool without_kind = r.error().kind == fault_kind::none;
-    return {without_kind ? fault_kind::infrastructure : r.error().kind, r.error().text};
+    return r ? fault{} : r.error();
 }
 
 /// The same for the result of `call`. A fault is not moved.
