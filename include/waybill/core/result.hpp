@@ -10,6 +10,9 @@
 //     auto loaded = store.load(key);               // result<std::optional<checkpoint>>
 //     if (!loaded) return loaded.error();          // a fault becomes the error of a result
 //     if (*loaded) resume_after((*loaded)->at);
+//
+// Access without a check is undefined. A hardened standard library (_GLIBCXX_ASSERTIONS, libc++'s
+// hardening modes) ends the program there.
 
 #ifndef WAYBILL_CORE_RESULT_HPP
 #define WAYBILL_CORE_RESULT_HPP
@@ -71,6 +74,14 @@ constexpr void require_kind(E& error) noexcept
     }
 }
 
+// Requires that a condition holds. The standard library checks it in its hardened modes; in the
+// others this is no code.
+constexpr void require(bool holds) noexcept
+{
+    const std::optional<bool> held = holds ? std::optional<bool>(true) : std::nullopt;
+    static_cast<void>(*held);
+}
+
 }  // namespace detail
 
 /// A T or an E. Requires has_value() for * and ->, and !has_value() for error(). An error that is a
@@ -112,15 +123,15 @@ public:
     }
     constexpr explicit operator bool() const noexcept { return has_value(); }
 
-    [[nodiscard]] constexpr T& operator*() & noexcept { return held_.value; }
-    [[nodiscard]] constexpr const T& operator*() const& noexcept { return held_.value; }
-    [[nodiscard]] constexpr T&& operator*() && noexcept { return std::move(held_.value); }
-    [[nodiscard]] constexpr T* operator->() noexcept { return &held_.value; }
-    [[nodiscard]] constexpr const T* operator->() const noexcept { return &held_.value; }
+    [[nodiscard]] constexpr T& operator*() & noexcept { return value_of(*this); }
+    [[nodiscard]] constexpr const T& operator*() const& noexcept { return value_of(*this); }
+    [[nodiscard]] constexpr T&& operator*() && noexcept { return std::move(value_of(*this)); }
+    [[nodiscard]] constexpr T* operator->() noexcept { return &value_of(*this); }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &value_of(*this); }
 
-    [[nodiscard]] constexpr E& error() & noexcept { return held_.error; }
-    [[nodiscard]] constexpr const E& error() const& noexcept { return held_.error; }
-    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(held_.error); }
+    [[nodiscard]] constexpr E& error() & noexcept { return error_of(*this); }
+    [[nodiscard]] constexpr const E& error() const& noexcept { return error_of(*this); }
+    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error_of(*this)); }
 
     template <class U>
     [[nodiscard]] constexpr T value_or(U&& other) const&
@@ -159,6 +170,19 @@ public:
     friend bool operator==(const result&, const result&) = default;
 
 private:
+    template <class Self>
+    [[nodiscard]] static constexpr auto& value_of(Self& self) noexcept
+    {
+        detail::require(self.has_value());
+        return self.held_.value;
+    }
+    template <class Self>
+    [[nodiscard]] static constexpr auto& error_of(Self& self) noexcept
+    {
+        detail::require(self.held_.kind == detail::held_kind::error);
+        return self.held_.error;
+    }
+
     detail::value_or_error<T, E> held_;
 };
 
