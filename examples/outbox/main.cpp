@@ -96,9 +96,8 @@ void print_table(const contestant& ours, const std::optional<contestant>& naive)
 }
 
 /// Checks the number of calls during the outage, which the tables do not contain.
-void judge_calls(const options& o, contestant& c)
+void judge_calls(contestant& c)
 {
-    constexpr std::uint64_t enough_orders = 20;  // with fewer, no mail may be due in the outage
     const outcome& h = c.how;
     const bool closed =
         h.closed != 0 || h.kills_open != 0;  // a new relay begins with a closed circuit breaker
@@ -108,7 +107,7 @@ void judge_calls(const options& o, contestant& c)
             counted(h.opened, "time"), counted(h.closed, "time")));
     }
     // A new relay begins with a closed circuit breaker. Later it sends one probe at a time.
-    const std::uint64_t few = 10 * h.starts + 10 * o.outage;
+    const std::uint64_t few = 10 * h.starts + 10 * static_cast<std::uint64_t>(h.seconds_down + 1);
     if (h.calls_down > few) {
         c.found.wrong.push_back(fmt::format(
             "{} calls while the server was down; at most {} are expected", h.calls_down, few));
@@ -141,7 +140,7 @@ int run(options o)
     o.db = folder.path();
     folder.belongs_to(o.input);
     contestant ours = run_waybill(o, orders);
-    if (ours.how.calls != 0) judge_calls(o, ours);
+    if (ours.how.calls != 0) judge_calls(ours);
     const pruning p = prune_letters(o.db);
     if (const std::uint64_t left = letters_left(o.db); p.removed != p.planned || left != p.left) {
         ours.found.wrong.push_back(

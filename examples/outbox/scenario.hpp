@@ -15,6 +15,9 @@
 
 namespace outbox {
 
+/// With fewer orders, no mail may be due in the outage.
+inline constexpr std::uint64_t enough_orders = 20;
+
 struct outcome {
     std::uint64_t calls = 0;       ///< Attempts to send a mail, with or without a server.
     std::uint64_t calls_down = 0;  ///< Attempts while there was no server.
@@ -23,6 +26,7 @@ struct outcome {
     std::uint64_t kills_open = 0;  ///< Kills while its circuit breaker was not closed.
     std::uint64_t opened = 0;      ///< How often the circuit breaker has opened.
     std::uint64_t closed = 0;      ///< How often it has closed again.
+    double seconds_down = 0;
     double seconds = 0;
 };
 

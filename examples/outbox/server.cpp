@@ -68,6 +68,7 @@ class mail_server {
 public:
     mail_server(const options& o, engines::database& db)
         : seed_(o.seed),
+          busy_at_first_(o.busy != 0),
           busy_until_(clock::now() + std::chrono::milliseconds(o.busy)),
           boxes_(db)
     {
@@ -91,7 +92,11 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_busy() const { return clock::now() < busy_until_; }
+    /// For a time, and for the first client at least.
+    [[nodiscard]] bool is_busy() const
+    {
+        return (busy_at_first_ && turned_away_ == 0) || clock::now() < busy_until_;
+    }
 
     /// Returns false if the connection ends.
     bool answer(wire_line& client, std::string_view line)
@@ -184,6 +189,7 @@ private:
     }
 
     std::uint64_t seed_;
+    bool busy_at_first_;
     clock::time_point busy_until_;
     mailboxes boxes_;
     std::uint64_t turned_away_ = 0;

@@ -83,14 +83,15 @@ private:
     template <class F>
     natsStatus repeat(std::string_view call, F f)
     {
-        const auto deadline = std::chrono::steady_clock::now() + 30s;
+        const auto deadline = std::chrono::steady_clock::now() + patience;
         for (;;) {
             natsStatus s = client_.ready(2s);
             if (s == NATS_OK) s = f();
             if (s == NATS_OK || s == NATS_NOT_FOUND) return s;
             if (std::chrono::steady_clock::now() > deadline) {
-                throw support::complaint(fmt::format("NATS, stream {}: {} failed for 30 s ({})",
-                                                     stream, call, engines::nats_text(s)));
+                throw support::complaint(fmt::format("NATS, stream {}: {} failed for {} minutes ({})",
+                                                     stream, call, patience.count(),
+                                                     engines::nats_text(s)));
             }
             std::this_thread::sleep_for(100ms);
         }

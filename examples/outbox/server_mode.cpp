@@ -136,8 +136,10 @@ public:
     {
         const addresses servers = addresses_in(o.db);
         engines::nats_publisher broker(servers.to, stream, o.cluster ? 3 : 1, duplicate_window);
+        // An own server is awaited, an address may be wrong.
+        const auto until = clock::now() + (o.to == "nats:" ? clock::duration(patience) : 10s);
         waybill::fault f = broker.open();
-        for (int tries = 0; !f.ok() && tries != 100; ++tries) {
+        while (!f.ok() && clock::now() < until) {
             std::this_thread::sleep_for(100ms);
             f = broker.open();
         }
@@ -285,13 +287,14 @@ public:
     void dismiss()
     {
         for (std::size_t n = 1; n != all_.size(); ++n) kill(all_[n].pid, SIGTERM);
-        const auto until = clock::now() + 30s;
+        const auto until = clock::now() + patience;
         for (std::size_t n = 1; n != all_.size(); ++n) {
             int status = 0;
             while (support::wait_for(all_[n].pid, &status, WNOHANG) == 0) {
                 if (clock::now() > until) {
-                    throw support::complaint(fmt::format("{} has not ended 30 s after SIGTERM{}",
-                                                         name_of(n), reported()));
+                    throw support::complaint(
+                        fmt::format("{} has not ended {} minutes after SIGTERM{}", name_of(n),
+                                    patience.count(), reported()));
                 }
                 std::this_thread::sleep_for(1ms);
             }
@@ -370,11 +373,11 @@ private:
     }
 
     /// On a slow machine the standby may be in sync only after the time for kills. So each kind of
-    /// server is awaited, but for a minute at most.
+    /// server is awaited, but not for ever.
     [[nodiscard]] bool kills_are_over() const
     {
         if (!past(kill_for())) return false;
-        return !o_.kill || !servers_.one_is_spared() || past(kill_for() + 60s);
+        return !o_.kill || !servers_.one_is_spared() || past(kill_for() + patience);
     }
 
     void kill_processes()
@@ -389,7 +392,7 @@ private:
             next_relay_ = now + std::chrono::milliseconds(200 + dice_() % 1'000);
     }
 
-    /// True if all is done. Throws if nothing has changed for a minute.
+    /// True if all is done. Throws if nothing has changed for minutes.
     [[nodiscard]] bool look()
     {
         const auto unsent = tables_.unsent();
@@ -402,10 +405,10 @@ private:
         else
             nothing_.look(0);
         if (!over) nothing_ = {};
-        if (nothing_.stood() < 60s) return false;
+        if (nothing_.stood() < patience) return false;
         throw support::complaint(
-            fmt::format("nothing has changed for 60 s, and {} rows are not sent{}",
-                        unsent.value_or(0), group_.reported()));
+            fmt::format("nothing has changed for {} minutes, and {} rows are not sent{}",
+                        patience.count(), unsent.value_or(0), group_.reported()));
     }
 
     const options& o_;

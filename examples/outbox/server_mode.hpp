@@ -81,6 +81,9 @@ struct repetitions : support::worker_page<std::uint64_t> {
     explicit repetitions(const std::string& db) : worker_page(db + "/repetitions", 1 + relays) {}
 };
 
+/// Longer than any step takes on a busy machine.
+inline constexpr std::chrono::minutes patience{10};
+
 /// The whole program. Returns its exit code.
 [[nodiscard]] int run(options o, const std::vector<order>& orders);
 

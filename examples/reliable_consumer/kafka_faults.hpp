@@ -83,6 +83,9 @@ public:
     /// All brokers respond.
     [[nodiscard]] bool whole() const noexcept { return !shared_->down; }
 
+    /// A broker has had an outage.
+    [[nodiscard]] bool failed() const noexcept { return shared_->outages != 0; }
+
     [[nodiscard]] std::string summary() const
     {
         return fmt::format(

@@ -92,7 +92,13 @@ public:
         }
     }
 
-    bool one_is_spared() const override { return cluster_ && !all_killed_; }
+    bool one_is_spared() const override
+    {
+#ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
+        if (brokers_ && !brokers_->failed()) return true;
+#endif
+        return cluster_ && !all_killed_;
+    }
 
     bool whole() override
     {

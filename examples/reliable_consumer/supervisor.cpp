@@ -60,14 +60,14 @@ pid_t start(const options& o, std::uint64_t number)
 
 /// The times of a run. Servers need some seconds to elect a leader, or to connect again.
 struct pace {
-    std::chrono::seconds longest_standstill;  // longer than any step of a run without kills
+    std::chrono::seconds longest_standstill;  // longer than any step takes on a busy machine
     std::chrono::milliseconds first_kill;
     std::chrono::milliseconds least_pause;  // between two kills of workers
     std::chrono::milliseconds most_pause;
     std::chrono::milliseconds look;
 };
-constexpr pace of_files{10s, 300ms, 10ms, 120ms, 20ms};
-constexpr pace of_servers{60s, 2s, 500ms, 3s, 100ms};
+constexpr pace of_files{100s, 300ms, 10ms, 120ms, 20ms};
+constexpr pace of_servers{600s, 2s, 500ms, 3s, 100ms};
 
 struct worker {
     pid_t pid = -1;
@@ -262,8 +262,8 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
     const std::chrono::duration<double> kill_for(o.kill_for);
     auto kill_until = begun + std::chrono::duration_cast<clock::duration>(kill_for);
     // On a slow machine the standby may be in sync only after this time. So each kind of server is
-    // awaited, but for a minute at most.
-    const auto longest = o.kill_for == 0 ? kill_until : kill_until + 60s;
+    // awaited, but not for ever.
+    const auto longest = o.kill_for == 0 ? kill_until : kill_until + times.longest_standstill;
     if (all.left() == std::uint64_t{0}) feed();
     casualties c;
     worker_group workers(o, times);

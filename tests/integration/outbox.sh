@@ -3,41 +3,16 @@
 #
 # outbox in a user's environment. The program counts the results of each order. Its difficulties
 # here: killed relays, a killed run with all its processes, small and empty inputs, damaged tables.
-set -euo pipefail
-export LC_ALL=C
-
-program=$WAYBILL_BIN/examples/outbox
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-mkdir tmp
-export TMPDIR=$work/tmp
-
-fail()
-{
-    echo "outbox: $*" >&2
-    [ ! -e out ] || cat out err >&2
-    exit 1
-}
-
-# expect_code CODE ARGS...: runs the program, which must end with this exit code. Its output is in
-# out and err.
-expect_code()
-{
-    local code=0 expected=$1
-    shift
-    timeout 6000 "$program" "$@" >out 2>err || code=$?
-    [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $*"
-}
-
-# expect_text TEXT: the output or the error output contains it.
-expect_text() { grep -qF -- "$1" out err || fail "the output does not contain: $1"; }
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs outbox
+program=$examples/outbox
 
 # expect_checked ARGS...: a run that must succeed.
 expect_checked()
 {
-    expect_code 0 "$@"
-    expect_text 'checked: each order has exactly one mail or one dead letter'
+    expect_exit 0 "$@"
+    expect_output 'checked: each order has exactly one mail or one dead letter'
 }
 
 # number ROW: the value under waybill in the final table; naive ROW: under the naive loop.
@@ -49,7 +24,7 @@ expect_checked --db whole
 for decision in 'sent order' 'again at once: order' 'deferred until' 'the circuit breaker is open until' \
     'the circuit breaker is half_open' 'the circuit breaker is closed' 'dead letter: order' 'the relay has restored' \
     'dry run: 12 of 22 dead letters would be removed' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do
-    expect_text "$decision"
+    expect_output "$decision"
 done
 [ "$(number orders)" = 1342 ] || fail "$(number orders) orders, and not 1342"
 [ "$(number 'mails received')" = 1320 ] || fail "$(number 'mails received') mails, and not 1320"
@@ -58,7 +33,7 @@ down=$(number 'of these while the server was down')
 naive_down=$(naive 'of these while the server was down')
 [ "$naive_down" -gt $((10 * down)) ] || fail "$down calls into the void where the loop makes $naive_down"
 [ "$(naive 'of these twice')" -gt 0 ] || fail 'the naive loop is flawless'
-[ -z "$(ls tmp)" ] || fail 'there is a temporary folder though --db was given'
+expect_no_folder
 
 # A second run has nothing to do and changes nothing.
 expect_checked --db whole --plain
@@ -68,15 +43,13 @@ expect_checked --db whole --plain
 expect_checked --kill --plain --seed 5 --outage 2
 kills=$(number 'the sender was killed with -9')
 [ "$kills" -ge 10 ] || fail "only $kills kills"
-[ -z "$(ls tmp)" ] || fail 'a temporary folder is left'
+expect_no_folder
 
 # All processes of a run are killed before, during and after the outage. The next run continues.
-for pause in 0.6 1.7 2.9; do
-    "$program" --db family --plain --outage 1 >out 2>err &
-    main=$!
-    sleep $pause
-    kill -9 $main 2>/dev/null || true
-    wait $main 2>/dev/null || true
+for moment in 'sent order' 'THE MAIL SERVER IS DOWN' 'the mail server is started'; do
+    start family "$program" --db family --plain --outage 1
+    await "a run does not print: $moment" prints family "$moment"
+    killed family
 done
 expect_checked --db family --plain --outage 1
 [ "$(number orders)" = 1342 ] || fail 'orders were lost with the family'
@@ -91,56 +64,47 @@ line() { printf '{"at":"2026-01-01T00:00:00Z","package":"%s","event":"installed"
 } >few
 expect_checked --input few --plain --outage 1 --db few.db
 [ "$(number orders)" = 3 ] || fail "$(number orders) orders, and not 3"
-for i in $(seq 110); do line python3-fake-factory; done >same
+for _ in $(seq 110); do line python3-fake-factory; done >same
 expect_checked --input same --plain --outage 1
-expect_text 'ALARM: 110 arrived within a minute'
-expect_text 'dry run: 0 of 110 dead letters would be removed'
+expect_output 'ALARM: 110 arrived within a minute'
+expect_output 'dry run: 0 of 110 dead letters would be removed'
 : >empty
-expect_code 1 --input empty
-expect_text 'empty is empty: name a file with at least one line as the input'
+expect_exit 1 --input empty
+expect_output 'empty is empty: name a file with at least one line as the input'
 printf '{"event":"removed","package":"a"}\n' >none
-expect_code 0 --input none
-expect_text 'nothing to do: there is no order in none'
+expect_exit 0 --input none
+expect_output 'nothing to do: there is no order in none'
 
 # Refused options.
-expect_code 0 --help
-expect_text --outage
+expect_exit 0 --help
+expect_output --outage
 for bad in --bogus extra '--outage 0' '--outage 61' '--outage 3x' '--outage -1' --outage --input --db \
     '--seed 18446744073709551616' '--as nobody' '--table postgres:' '--to nats:' '--cluster' '--kill 5' \
     '--table x --to nats:' '--table postgres: --to x' '--table postgres: --to nats: --kill 0' \
     '--table postgres: --to nats: --plain' '--outage 3 --table postgres: --to nats:'; do
     # shellcheck disable=SC2086
-    expect_code 2 $bad
-    expect_text 'outbox --help'
+    expect_exit 2 $bad
+    expect_output 'outbox --help'
     [ ! -s out ] || fail "it is not an error that $bad prints"
 done
-expect_code 1 --input nothing
-expect_text 'there is no file nothing'
-expect_code 1 --input tmp
-expect_text 'is a folder'
-expect_code 1 --input few --db few/db
-expect_text 'is no folder and cannot be made one'
-expect_code 1 --input few --db whole
-expect_text 'the work of another input'
+expect_exit 1 --input nothing
+expect_output 'there is no file nothing'
+expect_exit 1 --input tmp
+expect_output 'is a folder'
+expect_exit 1 --input few --db few/db
+expect_output 'is no folder and cannot be made one'
+expect_exit 1 --input few --db whole
+expect_output 'the work of another input'
 
 # Damage is found: mails that are lost, doubled or for another address; lost letters; an unreadable
 # table.
-cat >sql.cpp <<'SQL'
-#include <sqlite3.h>
-int main(int, char** argv)
-{
-    sqlite3* db = nullptr;
-    return sqlite3_open(argv[1], &db) || sqlite3_exec(db, argv[2], nullptr, nullptr, nullptr);
-}
-SQL
-"${CXX:-c++}" sql.cpp -o sql -lsqlite3
 rm -rf whole/naive
-while IFS='|' read -r db words sql; do
+while IFS='|' read -r db words statement; do
     rm -rf broken
     cp -r whole broken
-    ./sql "broken/$db.sqlite" "$sql" || fail "cannot: $sql"
-    expect_code 1 --db broken --plain
-    expect_text "$words"
+    sql "broken/$db.sqlite" "$statement"
+    expect_exit 1 --db broken --plain
+    expect_output "$words"
 done <<'CHANGES'
 server|1 orders are lost|DELETE FROM mails WHERE message_id LIKE '%/77@%'
 server|1 mails were stored twice|INSERT INTO mails SELECT 'x', recipient, text, 1 FROM mails WHERE message_id LIKE '%/77@%'
@@ -156,17 +120,14 @@ CHANGES
 
 # A full output, closed streams, and a second process on the same folder.
 if [ -w /dev/full ]; then
-    ! timeout 600 "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
-    grep -q 'the standard output cannot be written' err || fail 'the error output does not contain the reason'
+    ! timeout "$patience" "$program" --input few --db few.db --plain >/dev/full 2>err || fail 'a full disk is no reason'
+    expect_output 'the standard output cannot be written'
 fi
 "$program" --db few.db --input few --plain >&- 2>&- <&- || fail 'it fails without open streams'
-"$program" --db busy --plain >held 2>&1 &
-main=$!
-for tries in $(seq 6000); do [ ! -s held ] || break; sleep 0.01; done
-[ -s held ] || fail 'it prints nothing while it works'
-expect_code 1 --db busy --plain
-expect_text 'another outbox is at work here'
-kill -9 $main 2>/dev/null || true
-wait $main 2>/dev/null || true
+start busy "$program" --db busy --plain
+await 'it prints nothing while it works' test -s busy.out
+expect_exit 1 --db busy --plain
+expect_output 'another outbox is at work here'
+killed busy
 
 echo "outbox: $down calls while the server was down where the usual loop makes $naive_down; $kills kills; all found"

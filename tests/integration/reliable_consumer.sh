@@ -3,46 +3,37 @@
 #
 # reliable_consumer with real processes that are killed at least 200 times, mostly during a batch.
 # The program checks its tables.
-set -euo pipefail
-export LC_ALL=C
-
-program=$WAYBILL_BIN/examples/reliable_consumer
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail()
-{
-    echo "reliable_consumer: $*" >&2
-    exit 1
-}
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs reliable_consumer
+program=$examples/reliable_consumer
 
 # expect_checked ARGS...: a run that must succeed.
 expect_checked()
 {
-    "$program" "$@" >"$work/out" 2>"$work/err" ||
-        fail "exit $? of $*: $(cat "$work/out" "$work/err")"
-    grep -q '^checked: each event took effect exactly once' "$work/out" || fail "$* has checked nothing"
+    expect_exit 0 "$@"
+    expect_output 'checked: each event took effect exactly once'
 }
 
 # refuses WORDS ARGS...: it ends with 2 and this text.
 refuses()
 {
-    local words=$1 code=0
-    shift
-    "$program" "$@" >"$work/out" 2>&1 || code=$?
-    [ $code = 2 ] || fail "exit $code instead of 2 of $*: $(cat "$work/out")"
-    grep -qF -- "$words" "$work/out" || fail "the output of $* does not contain '$words': $(cat "$work/out")"
+    expect_exit 2 "${@:2}"
+    expect_output "$1"
 }
+
+# expect_figures WORDS: the first columns of the last row of the table.
+expect_figures() { grep -Eq "^ *all +${1// / +} " out || fail "other figures than $1"; }
 
 # Without faults: alone, and with more workers than partitions; events one by one, and all at once.
 expect_checked
-[ "$(awk '$1 == "all"{print $2, $3}' "$work/out")" = '8,812 8,800' ] || fail "other figures: $(cat "$work/out")"
+expect_figures '8,812 8,800'
 expect_checked --workers 1 --partitions 1 --batch 10000
 expect_checked --workers 5 --partitions 2 --batch 7
-head -n 40 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >"$work/few"
-printf '{"torn\n[1]\n{"package":""}\n\n{"package":"a","event":"installed"}\n' >>"$work/few"
-expect_checked --input "$work/few" --batch 1 --partitions 3
-awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 events, 4 of them dead: $(cat "$work/out")"
+head -n 40 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >few
+printf '{"torn\n[1]\n{"package":""}\n\n{"package":"a","event":"installed"}\n' >>few
+expect_checked --input few --batch 1 --partitions 3
+awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' out || fail 'not 44 events, 4 of them dead'
 
 # An event that ends each process that handles it is found and dead-lettered. With one partition and
 # one worker at a time, that takes at most 2 * 3 + log2(64) - 1 deaths. With several partitions it
@@ -52,7 +43,7 @@ awk '$1 == "all"{exit !($2 == 44 && $4 >= 4)}' "$work/out" || fail "not 44 event
 poisoned()
 {
     expect_checked --poison --batch 64 "$@"
-    deaths=$(sed -n 's/.*; \([0-9]*\) deaths\{0,1\} by an event.*/\1/p' "$work/out")
+    deaths=$(sed -n 's/.*; \([0-9]*\) deaths\{0,1\} by an event.*/\1/p' out)
     [ "${deaths:-0}" -ge 3 ] || fail "$* found the event after ${deaths:-0} deaths, before 3"
 }
 poisoned --workers 1 --partitions 1
@@ -60,50 +51,60 @@ poisoned --workers 1 --partitions 1
 poisoned --workers 1
 poisoned
 
-# Killed with -9 at least 200 times, at least 100 of them during a batch. The share depends on the
-# load of the machine.
-kills=0 inside=0 seed=0
-while [ $kills -lt 200 ] || [ $inside -lt 100 ]; do
-    seed=$((seed + 1))
-    [ $seed -le 12 ] || fail "only $kills kills in 12 runs, $inside in the middle of a batch"
+# Killed with -9 at least 200 times, at least 100 of them during a batch. The number of runs depends
+# on the load of the machine.
+inside=0
+for ((seed = 1; kills < 200 || inside < 100; ++seed)); do
+    [ $seed -le 100 ] || fail "only $kills kills in 100 runs, $inside in the middle of a batch"
     expect_checked --kill 9 --seed $seed --poison
-    read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills with -9, \([0-9]*\) of them.*/\1 \2/p' "$work/out")
+    read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills\{0,1\} with -9, \([0-9]*\) of them.*/\1 \2/p' out)
     kills=$((kills + k)) inside=$((inside + b))
 done
-cat "$work/out"
+cat out
 
-# All processes are killed, and the next run continues with the tables.
-deaths=0
-for pause in 0.05 0.12 0.3; do
-    "$program" --db "$work/db" --kill 30 >"$work/out" 2>&1 &
-    main=$!
-    sleep $pause
-    kill -9 $main 2>/dev/null && deaths=$((deaths + 1))
-    wait $main 2>/dev/null || true
+# All processes are killed: at the start, with tables, with effects. The next run continues.
+has_effects() { [ -n "$(sql db/sink.sqlite 'SELECT 1 FROM effects LIMIT 1' 2>/dev/null)" ]; }
+for moment in 'test -e db/lock' 'test -s db/sink.sqlite' has_effects; do
+    start family "$program" --db db --kill 3600
+    await "it is not reached: $moment" eval "$moment"
+    killed family
+    [ $code -eq 137 ] || fail "exit $code before the kill"
 done
-expect_checked --db "$work/db"
-[ $deaths = 3 ] || fail "the family died $deaths times, and not 3"
+expect_checked --db db
 
-# After the rule is repaired, the dead letters take effect. If that run is killed, the next one
-# continues.
-expect_checked --db "$work/repaired"
-for pause in 0.004 0.008 0.012; do
-    "$program" reprocess --db "$work/repaired" >"$work/out" 2>&1 &
-    main=$!
-    sleep $pause
-    kill -9 $main 2>/dev/null || true
-    wait $main 2>/dev/null || true
+# After the rule is repaired, the dead letters take effect.
+expect_checked --db repaired
+expect_checked reprocess --db repaired
+expect_checked reprocess --db repaired
+expect_output 'dead letters: finished: 0 done, 0 failed'
+expect_checked --db repaired
+expect_figures '17,624 17,624 0'
+expect_checked --input few --db repaired_few --partitions 3
+expect_checked reprocess --db repaired_few --partitions 3
+grep -q ': permanent: not a JSON object$' out || fail 'no reason'
+
+# If a run is killed that has reprocessed a part of the dead letters, the next one continues.
+sql db/sink.sqlite 'SELECT body FROM dead_letters' >dead
+for _ in $(seq 200); do cat dead; done >many
+expect_checked --input many --db many.db
+cp -r many.db again
+letters() { sql again/sink.sqlite 'SELECT count(*) FROM dead_letters'; }
+all=$(letters)
+a_part_is_done() { has_ended family || [ "$(letters)" -lt "$all" ]; }
+for ((hits = 0; hits < 3; )); do
+    rm -rf again
+    cp -r many.db again
+    start family "$program" reprocess --db again
+    await 'no dead letter is reprocessed' a_part_is_done
+    killed family
+    [ "$(letters)" -gt 0 ] || continue
+    hits=$((hits + 1))
+    expect_checked reprocess --db again
+    [ "$(letters)" = 0 ] || fail 'dead letters are left after a kill'
 done
-expect_checked reprocess --db "$work/repaired"
-expect_checked reprocess --db "$work/repaired"
-grep -q '^dead letters: finished: 0 done, 0 failed$' "$work/out" || fail "dead letters are left: $(cat "$work/out")"
-expect_checked --db "$work/repaired"
-[ "$(awk '$1 == "all"{print $2, $3, $4}' "$work/out")" = '17,624 17,624 0' ] || fail "other figures: $(cat "$work/out")"
-expect_checked --input "$work/few" --db "$work/repaired_few" --partitions 3
-expect_checked reprocess --db "$work/repaired_few" --partitions 3
-grep -q ': permanent: not a JSON object$' "$work/out" || fail "no reason: $(cat "$work/out")"
+
 refuses 'reprocess needs --db DIR, the folder with the dead letters' reprocess
-refuses 'reprocess has no --kill, --poison and --from: omit them' reprocess --db "$work/repaired" --poison
+refuses 'reprocess has no --kill, --poison and --from: omit them' reprocess --db repaired --poison
 
 refuses '--workers 0: a number from 1 to 32' --workers 0
 refuses '--workers 33: a number from 1 to 32' --workers 33
@@ -116,11 +117,11 @@ refuses '--store postgres: needs --log nats: or kafka:' --store postgres:
 refuses '--cluster needs --log nats: --store postgres:' --cluster
 refuses '--log nuts:: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT is expected' --log nuts:
 refuses '--log nats://: nats:, kafka:, nats://HOST:PORT' --log nats:// --store postgres:
-refuses '--log kafka: because the mock cluster keeps no events; omit --db' --log kafka: --store postgres: --db "$work/db"
+refuses '--log kafka: because the mock cluster keeps no events; omit --db' --log kafka: --store postgres: --db db
 refuses '--store mysql:: postgres: or postgres://... is expected' --log nats: --store mysql:
-refuses 'reprocess is for the tables in SQLite: omit --log and --store' reprocess --db "$work/db" --log nats: --store postgres:
+refuses 'reprocess is for the tables in SQLite: omit --log and --store' reprocess --db db --log nats: --store postgres:
 refuses '--from redis: kafka or kafka://HOST:PORT' --from redis
-"$program" --input /nowhere >"$work/out" 2>&1 && fail 'an input that is not there is read'
-grep -qF 'there is no file /nowhere' "$work/out" || fail "the output does not name the missing file: $(cat "$work/out")"
+expect_exit 1 --input /nowhere
+expect_output 'there is no file /nowhere'
 
 echo "reliable_consumer: $kills kills, $inside of them in the middle of a batch; nothing lost, nothing doubled"

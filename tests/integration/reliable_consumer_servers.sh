@@ -5,111 +5,88 @@
 # servers, on a cluster whose servers and workers are killed in turn, on running servers, and killed
 # from outside at any moment. The program counts the rows of its tables. This script checks that the
 # faults have happened.
-set -euo pipefail
-export LC_ALL=C
-program=$WAYBILL_BIN/examples/reliable_consumer
-# shellcheck source=engines/postgres_for_tests.sh
-source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" reliable_consumer_servers
-command -v nats-server >/dev/null || { echo 'SKIP: reliable_consumer_servers: there is no nats-server'; exit 0; }
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs reliable_consumer nats_publisher postgres_store nats-server psql
+# shellcheck source=engines/own_postgres.sh
+source "$here/engines/own_postgres.sh"
+program=$examples/reliable_consumer
 chmod 711 "$work"  # PostgreSQL may run as another user
-nats=
-trap '[ -z "$nats" ] || kill "$nats" 2>/dev/null; stop' EXIT
 
-fail()
-{
-    echo "reliable_consumer_servers: $*" >&2
-    exit 1
-}
-
-# expect_success SECONDS ARGS...: a run that must succeed.
+# expect_success ARGS...: a run that must succeed.
 expect_success()
 {
-    local code=0 limit=$1
-    shift
-    timeout "$limit" "$program" "$@" >"$work/out" 2>"$work/err" || code=$?
-    if grep -q 'built without libnats-dev' "$work/err"; then
-        echo "SKIP: reliable_consumer_servers: $(cat "$work/err")"
-        exit 0
-    fi
-    [ $code = 0 ] || fail "exit $code of $*: $(cat "$work/out" "$work/err")"
-    grep -q '^checked: each event took effect exactly once' "$work/out" || fail "$*: not checked"
+    expect_exit 0 "$@"
+    expect_output 'checked: each event took effect exactly once'
 }
 
-head -n 3000 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >"$work/input"
+head -n 3000 "$WAYBILL_SOURCE/examples/mailroom/recording.ndjson" >input
 
-own=(--log nats: --store postgres: --input "$work/input")
+own=(--log nats: --store postgres: --input input)
 
 # One server each, workers killed, an event that ends each process that handles it.
-expect_success 150 "${own[@]}" --kill 5 --poison
-grep -q ' deaths by an event that ends its process' "$work/out" || fail "no death by the event: $(cat "$work/out")"
+expect_success "${own[@]}" --kill 5 --poison
+expect_output ' by an event that ends its process'
 
-# The cluster, for 30 seconds.
-expect_success 300 --log nats: --store postgres: --cluster --kill 30
-cat "$work/out"
-sed -n 's/^killed with -9: \([0-9]*\) nodes* of NATS, \([0-9]*\) of them the leader of the stream; the primary of PostgreSQL \([^ ]*\).*/\1 \2 \3/p' \
-    "$work/out" >"$work/kills"
-read -r nodes leaders primaries <"$work/kills" || fail 'no server was killed'
-primaries=${primaries/once/1}
-[ "$nodes" -ge 2 ] && [ "$leaders" -ge 1 ] && [ "$primaries" -ge 1 ] ||
-    fail "too few kills: $nodes nodes, $leaders leaders, $primaries primaries"
-workers=$(sed -n 's/.*; \([0-9]*\) kills with -9.*/\1/p' "$work/out")
-[ "${workers:-0}" -ge 5 ] || fail "only ${workers:-0} workers were killed"
-
-# The whole program is killed at any moment. With the same folder it continues.
-for pause in 0.7 4 9; do
-    "$program" "${own[@]}" --cluster --kill 60 --db "$work/db" >"$work/out" 2>&1 &
-    main=$!
-    sleep $pause
-    kill -9 $main 2>/dev/null || fail "it ended before it was killed: $(cat "$work/out")"
-    wait $main 2>/dev/null || true
+# The cluster, for 30 seconds, until each kind of process was killed.
+nodes=0 leaders=0 primaries=0 workers=0
+for ((seed = 1; nodes < 2 || leaders < 1 || primaries < 1 || workers < 5; ++seed)); do
+    [ $seed -le 10 ] || fail "too few kills: $nodes nodes, $leaders leaders, $primaries primaries, $workers workers"
+    expect_success --log nats: --store postgres: --cluster --kill 30 --seed $seed
+    cat out
+    read -r n l p < <(sed -n 's/^killed with -9: \([0-9]*\) nodes* of NATS, \([0-9]*\) of them the leader of the stream; the primary of PostgreSQL \([^ ]*\).*/\1 \2 \3/p' out) ||
+        fail 'no server was killed'
+    w=$(sed -n 's/.*; \([0-9]*\) kills\{0,1\} with -9.*/\1/p' out)
+    nodes=$((nodes + n)) leaders=$((leaders + l)) primaries=$((primaries + ${p/once/1})) workers=$((workers + ${w:-0}))
 done
-expect_success 200 "${own[@]}" --cluster --db "$work/db"
+
+# The whole program is killed: while its servers start, when they run, when there are effects. With
+# the same folder it continues.
+has_effects() { [ "$(psql -qtA "$(tail -n 1 db/servers)" -c 'SELECT count(*) > 0 FROM effects' 2>/dev/null)" = t ]; }
+for moment in 'test -e db/postgres' 'test -s db/servers' has_effects; do
+    rm -f db/servers
+    start family "$program" "${own[@]}" --cluster --kill 3600 --db db
+    await "it is not reached: $moment" eval "$moment"
+    killed family
+    [ $code -eq 137 ] || fail "exit $code before the kill"
+done
+expect_success "${own[@]}" --cluster --db db
 
 # A signal ends the servers, too, and leaves no folder.
-mkdir -m 711 "$work/tmp"
-TMPDIR=$work/tmp "$program" "${own[@]}" --cluster --kill 60 >"$work/out" 2>&1 &
-main=$!
-for _ in $(seq 200); do
-    [ "$(wc -w <"/proc/$main/task/$main/children")" -lt 7 ] || break
-    sleep 0.1
-done
-children=$(cat "/proc/$main/task/$main/children")
-[ "$(wc -w <<<"$children")" -ge 5 ] || fail "no servers: $(cat "$work/out")"
-kill -TERM $main
-code=0
-wait $main || code=$?
+children() { cat "/proc/${pid[family]}/task/${pid[family]}/children"; }
+has_children() { [ "$(children | wc -w)" -ge 7 ]; }
+start family "$program" "${own[@]}" --cluster --kill 3600
+await 'no servers' has_children
+mapfile -t servers < <(children | tr ' ' '\n' | grep .)
+killed family TERM
 [ $code = 143 ] || fail "exit $code after SIGTERM"
-[ -z "$(ls "$work/tmp")" ] || fail "SIGTERM leaves $(ls "$work/tmp")"
-for each in $children; do
+expect_no_folder
+for each in "${servers[@]}"; do
     ! kill -0 "$each" 2>/dev/null || fail "process $each outlives SIGTERM"
 done
 
 # Kafka, whose brokers fail while the primary of PostgreSQL is killed.
-if grep -q '^WAYBILL_KAFKA_LIBRARY:.*NOTFOUND' "$WAYBILL_BIN/CMakeCache.txt"; then
-    echo 'reliable_consumer_servers: built without librdkafka'
+if [ -x "$programs/kafka_log" ]; then
+    expect_success --log kafka: --store postgres: --input input --cluster --kill 15
+    cat out
+    grep -q '^Kafka: [1-9][0-9]* outages\{0,1\} of a broker' out || fail 'no broker has failed'
 else
-    expect_success 240 --log kafka: --store postgres: --input "$work/input" --cluster --kill 15
-    cat "$work/out"
-    grep -q '^Kafka: [1-9][0-9]* outages\{0,1\} of a broker' "$work/out" || fail 'no broker has failed'
+    echo "SKIP: $script: Kafka: its package is not installed"
 fi
 
 # Running servers. A further run continues with their content, and finds a missing row.
-nats-server -a 127.0.0.1 -p -1 -js -sd "$work/nats" --ports_file_dir "$work" -l "$work/nats.log" &
-nats=$!
-for _ in $(seq 100); do
-    [ -s "$work/nats-server_$nats.ports" ] && break
-    sleep 0.1
-done
-log=$(grep -o 'nats://[^"]*' "$work/nats-server_$nats.ports")
-read -r host port user name password < <(sed 's/[a-z]*=//g' "$folder/where")
-running=(--log "$log" --store "postgres://$user:$password@$host:$port/$name" --input "$work/input")
-expect_success 60 "${running[@]}"
-expect_success 60 "${running[@]}"
-events=$(awk '$1 == "all"{print $2}' "$work/out")
+start nats nats-server -a 127.0.0.1 -p -1 -js -sd "$work/nats" --ports_file_dir "$work"
+await 'nats-server does not start' test -s "nats-server_${pid[nats]}.ports"
+log=$(grep -o 'nats://[^"]*' "nats-server_${pid[nats]}.ports")
+# shellcheck disable=SC2001
+read -r host port user name password < <(sed 's/[a-z]*=//g' <<<"$where")
+running=(--log "$log" --store "postgres://$user:$password@$host:$port/$name" --input input)
+expect_success "${running[@]}"
+expect_success "${running[@]}"
+events=$(awk '$1 == "all"{print $2}' out)
 [ "$events" = 6,000 ] || fail "$events events of two runs with 3,000"
-psql -q "$(cat "$folder/where")" -c 'DELETE FROM effects WHERE n = (SELECT max(n) FROM effects)'
-code=0
-timeout 60 "$program" "${running[@]}" >"$work/out" 2>&1 || code=$?
-[ $code = 1 ] && grep -q '^WRONG: 1 event lost' "$work/out" || fail "a missing row is not found: $(cat "$work/out")"
+psql -q "$where" -c 'DELETE FROM effects WHERE n = (SELECT max(n) FROM effects)'
+expect_exit 1 "${running[@]}"
+expect_output 'WRONG: 1 event lost'
 
 echo "reliable_consumer_servers: $nodes nodes of NATS, $primaries primaries, $workers workers killed"
