@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -44,6 +45,17 @@ void check(bool holds, const std::string& what)
     if (holds) return;
     ++failures;
     std::printf("broken: %s\n", what.c_str());
+}
+
+/// Repeats the question until it holds.
+template <class F>
+void await(F holds)
+{
+    const auto deadline = std::chrono::steady_clock::now() + 10min;
+    while (!holds()) {
+        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("awaited in vain");
+        std::this_thread::sleep_for(10ms);
+    }
 }
 
 redis_client admin(const std::string& url)
@@ -159,7 +171,7 @@ void test_times(const engines::redis_server& server, const std::string& folder,
                 return a.ask({"INFO", "persistence"}).text().find("bgsave_status:err") !=
                        std::string_view::npos;
             };
-            for (int i = 0; i != 500 && !failed(); ++i) std::this_thread::sleep_for(10ms);
+            await(failed);
         },
         ask("CONFIG", "SET", "save", ""));
     std::filesystem::remove(folder + "/dump.rdb");
@@ -170,7 +182,11 @@ void test_times(const engines::redis_server& server, const std::string& folder,
             (void)a.ask({"CONFIG", "SET", "busy-reply-threshold", "10"});
             busy.append({"EVAL", "while true do end", "0"});
             busy.flush();
-            std::this_thread::sleep_for(100ms);
+            await([&] {
+                a.append({"PING"});
+                a.flush();
+                return a.read().is_error();
+            });
         },
         [&] {
             (void)a.ask({"SCRIPT", "KILL"});
@@ -280,11 +296,18 @@ void test_short_write(engines::redis_server& server, const std::string& folder,
 
 // --- many lines ---------------------------------------------------------------------------------
 
+/// The outcomes of batches until now.
+struct progress {
+    std::atomic<bool> ended = false;
+    std::atomic<int> unknown = 0;
+    std::atomic<int> throttled = 0;
+    std::atomic<int> failed = 0;
+};
+
 /// Sends the numbers below `count` and expects each of them once, in order. `disturb` runs until
 /// the end of the sender.
 void test_lines(const std::string& url, const std::string& name, int count, std::uint64_t items,
-                const std::function<void(const std::atomic<bool>&)>& disturb,
-                const std::string& label)
+                const std::function<void(const progress&)>& disturb, const std::string& label)
 {
     std::vector<std::string> lines;
     std::minstd_rand dice(11);
@@ -293,10 +316,7 @@ void test_lines(const std::string& url, const std::string& name, int count, std:
         lines.push_back("line " + std::to_string(n) + ' ');
         lines.back().append(static_cast<std::size_t>(bytes(dice)), '.');
     }
-    std::atomic<bool> ended = false;
-    int unknown = 0;
-    int throttled = 0;
-    int failed = 0;
+    progress now;
     const auto begun = std::chrono::steady_clock::now();
     waybill::send_report report;
     std::thread sender([&] {
@@ -314,15 +334,15 @@ void test_lines(const std::string& url, const std::string& name, int count, std:
                 bodies.assign(batch.begin(), batch.end());
                 waybill::send_outcome o = s.send(bodies, batch.attempt());
                 const std::string words = in_words(o);
-                unknown += words == "unknown" ? 1 : 0;
-                throttled += words == "throttled" ? 1 : 0;
-                failed += words.starts_with("failed") ? 1 : 0;
+                now.unknown += words == "unknown" ? 1 : 0;
+                now.throttled += words == "throttled" ? 1 : 0;
+                now.failed += words.starts_with("failed") ? 1 : 0;
                 return o;
             },
             env);
-        ended = true;
+        now.ended = true;
     });
-    disturb(ended);
+    disturb(now);
     sender.join();
     check(report.accepted == lines.size(),
           label + ": " + std::to_string(report.accepted) + " lines are accepted");
@@ -333,9 +353,9 @@ void test_lines(const std::string& url, const std::string& name, int count, std:
     check(stored == count, label + ": the server has " + std::to_string(stored) + " lines");
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     std::printf("%s: %d lines in %.1f s, %d unknown, %d throttled, %d failed\n", label.c_str(),
-                count, took.count(), unknown, throttled, failed);
-    if (label == "memory") check(throttled > 0, "memory: maxmemory is never reached");
-    if (label != "memory") check(unknown + failed > 0, label + ": no fault meets a batch");
+                count, took.count(), now.unknown.load(), now.throttled.load(), now.failed.load());
+    if (label == "memory") check(now.throttled > 0, "memory: maxmemory is never reached");
+    if (label != "memory") check(now.unknown + now.failed > 0, label + ": no fault meets a batch");
 }
 
 /// WAYBILL_EVENTS, or the given number.
@@ -352,8 +372,8 @@ void test_many(engines::redis_server& server)
     const int many = lines_or(10'000);
     test_lines(
         url, "killed", many, 10,
-        [&](const std::atomic<bool>& ended) {
-            for (int kills = 0; kills <= many / 1'250 && !ended; ++kills) {
+        [&](const progress& p) {
+            for (int kills = 0; kills <= many / 1'250 && !p.ended; ++kills) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(20 + dice() % 100));
                 server.kill();
                 server.restart();
@@ -362,22 +382,21 @@ void test_many(engines::redis_server& server)
         "kills");
     test_lines(
         url, "cut", lines_or(5'000), 10,
-        [&](const std::atomic<bool>& ended) {
+        [&](const progress& p) {
             redis_client a = admin(url);
-            while (!ended) {
+            while (!p.ended) {
                 (void)a.ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
                 std::this_thread::sleep_for(std::chrono::milliseconds(5 + dice() % 30));
             }
         },
         "cuts");
+    redis_client a = admin(url);
+    (void)a.ask({"CONFIG", "SET", "maxmemory", "1"});
     test_lines(
         url, "full", lines_or(5'000), 100,
-        [&](const std::atomic<bool>& ended) {
-            redis_client a = admin(url);
-            (void)a.ask({"CONFIG", "SET", "maxmemory", "1"});
-            std::this_thread::sleep_for(300ms);
+        [&](const progress& p) {
+            await([&] { return p.throttled > 0; });
             (void)a.ask({"CONFIG", "SET", "maxmemory", "0"});
-            while (!ended) std::this_thread::sleep_for(1ms);
         },
         "memory");
 }

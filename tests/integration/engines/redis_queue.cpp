@@ -5,7 +5,8 @@
 //     redis_queue conform FOLDER          conformance suites, locks of two workers, full memory
 //     redis_queue server FOLDER           prints the address; SIGUSR1 kills and restarts the server
 //     redis_queue put URL N               adds N messages
-//     redis_queue work URL FILE           handles all messages, and adds each to FILE
+//     redis_queue work URL FILE NAME      handles all messages; FILE gets a line for each handled and
+//                                         for each completed one: "NAME job 5", "NAME completed job 5"
 //     redis_queue end URL                 prints the reasons of the dead letters, and expects that
 //                                         nothing else is left
 
@@ -17,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <engines/redis_server.hpp>
@@ -78,20 +80,22 @@ void test_two_workers(const std::string& url)
     redis_work_queue slow(url, "two");
     redis_work_queue quick(url, "two");
     const waybill::duration lock = 1s;
+    const waybill::duration long_lock = waybill::duration::seconds(3'600);
     slow.put("a");
     slow.put("b");
-    auto late = slow.receive(lock);
-    auto other = quick.receive(waybill::duration::seconds(60));
+    auto late = slow.receive(long_lock);
+    auto other = quick.receive(long_lock);
     expect(late && *late && other && *other && (**late).id != (**other).id, "two messages");
     const auto nothing = quick.receive(lock);
     expect(nothing && !*nothing, "both messages are locked");
+    expect(slow.renew(**late, lock).ok(), "a shorter lock");
     std::this_thread::sleep_for(1500ms);
     // The other lock still holds, for the time that its worker has chosen.
-    auto taken = quick.receive(lock);
+    auto taken = quick.receive(long_lock);
     expect(taken && *taken && (**taken).id == (**late).id, "the message of the slow worker");
     expect((**taken).deliveries == 2, "its deliveries");
     auto none = slow.receive(lock);
-    expect(none && !*none, "a lock of 60 s is not that of the receiver");
+    expect(none && !*none, "a lock of an hour is not that of the receiver");
     const auto lost = [](const waybill::fault& f) { return f.kind == fault_kind::ownership_lost; };
     expect(lost(slow.renew(**late, lock)), "renew without the lock");
     expect(lost(slow.complete(**late)), "complete without the lock");
@@ -139,7 +143,7 @@ void test_refusals(const std::string& url)
 {
     auto a = admin(url);
     redis_work_queue q(url, "full");
-    const waybill::duration lock = waybill::duration::seconds(60);
+    const waybill::duration lock = waybill::duration::seconds(3'600);
     for (int n = 0; n != 6; ++n) q.put("m" + std::to_string(n));
     auto first = q.receive(lock);
     (void)a.ask({"CONFIG", "SET", "maxmemory", "1"});
@@ -211,16 +215,35 @@ void put(const std::string& url, int count)
     for (int n = 0; n != count; ++n) queue.put("job " + std::to_string(n));
 }
 
-void work(const std::string& url, const std::string& path)
+class worker : public redis_work_queue {
+public:
+    worker(const std::string& url, const std::string& path, std::string name)
+        : redis_work_queue(url, "jobs", 2s), file_(path, std::ios::app), name_(std::move(name))
+    {
+    }
+
+    void add(const std::string& text) { file_ << name_ + ' ' + text + '\n' << std::flush; }
+    waybill::fault complete(const message& m)
+    {
+        waybill::fault f = redis_work_queue::complete(m);
+        if (f.ok()) add("completed " + m.body);
+        return f;
+    }
+
+private:
+    std::ofstream file_;
+    std::string name_;
+};
+
+void work(const std::string& url, const std::string& path, const std::string& name)
 {
-    std::ofstream file(path, std::ios::app);
-    redis_work_queue queue(url, "jobs", 2s);
+    worker queue(url, path, name);
     support::standard_environment env;
     const auto handle = [&](const auto& m) -> waybill::fault {
         const int n = std::atoi(m.body.c_str() + 4);
         if (n % 50 == 7) return waybill::permanent(m.body);
         if (n % 10 == 3 && m.deliveries == 1) return waybill::transient("busy");
-        file << m.body + "\n" << std::flush;
+        queue.add(m.body);
         // Some are slower than the lock.
         std::this_thread::sleep_for(n % 100 == 11 && m.deliveries < 3 ? 600ms : 2ms);
         return {};
@@ -261,8 +284,8 @@ int main(int argc, char** argv)
             serve(words[2]);
         else if (argc == 4 && words[1] == "put")
             put(words[2], std::stoi(words[3]));
-        else if (argc == 4 && words[1] == "work")
-            work(words[2], words[3]);
+        else if (argc == 5 && words[1] == "work")
+            work(words[2], words[3], words[4]);
         else if (argc == 3 && words[1] == "end")
             print_end(words[2]);
         else
