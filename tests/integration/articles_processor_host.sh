@@ -7,43 +7,52 @@
 #
 # Then one host is killed before and after each of its calls of SQLite: while it takes leases, handles
 # events, polls, and gives its leases back. Another host continues: the tables are the same.
-set -euo pipefail
-export LC_ALL=C
-command -v python3 >/dev/null || { echo "articles_processor_host: SKIPPED without python3"; exit 0; }
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs processor_host processor_host_killed python3
+export patience
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+python3 - "$examples/processor_host" <<'END'
+import os, random, sqlite3, subprocess, sys, time
 
-python3 - "$WAYBILL_BIN/examples/processor_host" "$work" <<'END'
-import random, sqlite3, subprocess, sys, time
-
-program, work = sys.argv[1], sys.argv[2]
-path = work + "/orders.sqlite"
+program = sys.argv[1]
+path = "orders.sqlite"
 dice = random.Random(18)
 PARTITIONS, KILLS, INTERVAL_MS = 4, 20, 20
 
 
 def start(name):
-    return subprocess.Popen([program, path, name, str(INTERVAL_MS)], stdout=open(f"{work}/{name}.out", "a"))
+    return subprocess.Popen([program, path, name, str(INTERVAL_MS)], stdout=open(f"{name}.out", "a"))
 
 
 def fail(text):
     sys.exit("articles_processor_host: " + text)
 
 
+def wait(text, holds):
+    deadline = time.monotonic() + float(os.environ["patience"])
+    while not holds():
+        if time.monotonic() > deadline:
+            fail(text())
+        time.sleep(0.02)
+
+
+def number(statement):
+    return db.execute(statement).fetchone()[0]
+
+
 hosts = {name: start(name) for name in ("host-1", "host-2")}
-db = sqlite3.connect(path, timeout=60, isolation_level=None)
-for _ in range(200):  # the hosts create the tables
-    if db.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('log', 'invoice', 'dead_letters')").fetchone() == (3,):
-        break
-    time.sleep(0.05)
+db = sqlite3.connect(path, timeout=float(os.environ["patience"]), isolation_level=None)
+tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('log', 'invoice', 'dead_letters')"
+wait(lambda: "no tables", lambda: number(tables) == 3)
+handled = "SELECT (SELECT count(*) FROM invoice) + (SELECT count(*) FROM dead_letters)"
 
 sequence = [0] * PARTITIONS
 bad = 0
 kills = 0
 while kills < KILLS:
     rows = []
-    for _ in range(3000):  # most kills happen during a batch
+    for _ in range(3000):
         p = dice.randrange(PARTITIONS)
         sequence[p] += 1 + (dice.randrange(5) == 0)  # with gaps
         negative = dice.randrange(400) == 0
@@ -52,7 +61,10 @@ while kills < KILLS:
     db.execute("BEGIN IMMEDIATE")
     db.executemany("INSERT INTO log VALUES (?, ?, ?)", rows)
     db.execute("COMMIT")
-    time.sleep(dice.uniform(0.1, 0.4))
+    # After a part of these events, so that most kills happen during a batch.
+    events = number("SELECT count(*) FROM log")
+    left = dice.randrange(2500)
+    wait(lambda: "events are not handled", lambda: number(handled) >= events - left)
     name = dice.choice(sorted(hosts))
     if hosts[name].poll() is not None:
         fail(f"{name} has ended by itself")
@@ -61,26 +73,21 @@ while kills < KILLS:
     kills += 1
     hosts[name] = start(name)
 
-events = db.execute("SELECT count(*) FROM log").fetchone()[0]
-count = "SELECT (SELECT count(*) FROM invoice) + (SELECT count(*) FROM dead_letters)"
-for _ in range(600):
-    if db.execute(count).fetchone()[0] >= events:
-        break
-    time.sleep(0.1)
+events = number("SELECT count(*) FROM log")
+wait(lambda: "events are not handled", lambda: number(handled) >= events)
+
+
 # After the leases of the killed hosts expire, each of the two remaining hosts has half of the
 # partitions.
-shares = []
-for _ in range(300):
-    time.sleep(0.2)
-    shares = db.execute("SELECT owner, count(DISTINCT incarnation), count(*) FROM leases GROUP BY owner ORDER BY owner").fetchall()
-    if shares == [("host-1", 1, 2), ("host-2", 1, 2)]:
-        break
-else:
-    fail(f"not balanced: {shares}")
+def shares():
+    return db.execute("SELECT owner, count(DISTINCT incarnation), count(*) FROM leases GROUP BY owner ORDER BY owner").fetchall()
+
+
+wait(lambda: f"not balanced: {shares()}", lambda: shares() == [("host-1", 1, 2), ("host-2", 1, 2)])
 for host in hosts.values():
     host.terminate()
 for name, host in hosts.items():
-    if host.wait(60) != 0:
+    if host.wait(float(os.environ["patience"])) != 0:
         fail(f"{name} ends with {host.returncode}")
 
 for p in range(PARTITIONS):
@@ -92,22 +99,16 @@ for p in range(PARTITIONS):
 letters = db.execute("SELECT count(*), count(DISTINCT part || '/' || sequence) FROM dead_letters").fetchone()
 if letters != (bad, bad):
     fail(f"{letters} dead letters of {bad}")
-held = db.execute("SELECT count(*) FROM leases WHERE owner != ''").fetchone()[0]
+held = number("SELECT count(*) FROM leases WHERE owner != ''")
 print(f"{events} events, {bad} bad, {kills} kills with -9; leases held at the end: {held}")
 if held:
     fail("leases are held")
 END
 
-"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples/articles" \
-    "$WAYBILL_SOURCE/examples/articles/processor_host.cpp" \
-    "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/article" \
-    -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3 -pthread
-
-python3 - "$work" <<'END'
+python3 - "$programs/processor_host_killed" <<'END'
 import os, shutil, signal, sqlite3, subprocess, sys, time
 
-work = sys.argv[1]
-os.chdir(work)
+PATIENCE = float(os.environ["patience"])
 INTERVAL_MS, PARTITIONS = "3", 4
 # Each partition has two orders and a bad one.
 EVENTS = [(str(p), s, str(10 * s if s != 2 else -1)) for p in range(PARTITIONS) for s in (1, 2, 3)]
@@ -118,7 +119,7 @@ def fail(text):
 
 
 def start(name, **variables):
-    return subprocess.Popen(["./article", "q.sqlite", name, INTERVAL_MS], env={**os.environ, **variables},
+    return subprocess.Popen([sys.argv[1], "q.sqlite", name, INTERVAL_MS], env={**os.environ, **variables},
                             stdout=subprocess.DEVNULL)
 
 
@@ -130,20 +131,20 @@ def new(file):
 
 
 def rows(statement):
-    with sqlite3.connect("q.sqlite", timeout=60) as db:
+    with sqlite3.connect("q.sqlite", timeout=PATIENCE) as db:
         return db.execute(statement).fetchall()
 
 
 def finish(process, name, when):
     """Waits until all events are in the tables and the host has all leases, and stops it."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while rows("SELECT (SELECT count(*) FROM invoice) + (SELECT count(*) FROM dead_letters),"
                f" (SELECT count(*) FROM leases WHERE owner = '{name}')") != [(len(EVENTS), PARTITIONS)]:
         if time.monotonic() > deadline or process.poll() is not None:
             fail(f"{when}: {name} does not continue")
         time.sleep(0.002)
     process.send_signal(signal.SIGTERM)
-    if process.wait(60) != 0:
+    if process.wait(PATIENCE) != 0:
         fail(f"{when}: {name} ends with {process.returncode}")
 
 
@@ -162,9 +163,9 @@ def check(when):
 
 # The tables, without an event.
 process = start("host-1", TERM_AT="60")
-if process.wait(60) != 0:
+if process.wait(PATIENCE) != 0:
     fail("a host without events fails")
-with sqlite3.connect("q.sqlite", timeout=60) as db:
+with sqlite3.connect("q.sqlite", timeout=PATIENCE) as db:
     db.executemany("INSERT INTO log VALUES (?, ?, ?)", EVENTS)
 rows("PRAGMA wal_checkpoint(TRUNCATE)")
 shutil.copy("q.sqlite", "start.sqlite")
@@ -182,7 +183,7 @@ for variable in ("KILL_AT", "KILL_AFTER"):
         when = f"{variable}={n}"
         new("start.sqlite")
         process = start("host-1", TERM_AT=str(STOP), **{variable: str(n)})
-        code = process.wait(60)
+        code = process.wait(PATIENCE)
         if code == 0:
             break
         if code != -signal.SIGKILL:
