@@ -4,32 +4,10 @@
 # All programs with the same bad inputs, options and folders: one error each, with the same text and
 # no files left. Valid JSON in unusual form does not make a run wrong. The verdict of a wrong run
 # has the reason. A full disk ends a run with its reason.
-set -euo pipefail
-export LC_ALL=C
-
-bin=$WAYBILL_BIN/examples
-work=$(mktemp -d)
-mounts=()
-busy=
-stop()
-{
-    local each
-    [ -z "$busy" ] || kill -9 "$busy" 2>/dev/null || true
-    wait  # for parallel parts, each with its own limit
-    for each in "${mounts[@]}"; do umount "$each" 2>/dev/null || true; done
-    rm -rf "$work"
-}
-trap stop EXIT
-cd "$work"
-mkdir tmp folder beside  # the last one is for the parallel parts
-export TMPDIR=$work/tmp
-
-fail()
-{
-    echo "program_inputs: $*" >&2
-    [ ! -e out ] || cat out err >&2
-    exit 1
-}
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs sql
+mkdir folder beside  # the last one is for the parallel parts
 
 # One program a line: its name, the option for its input (. if the input is an argument), the option for
 # its folder (. if there is none), an option that makes it use a temporary folder (. if it never does,
@@ -45,20 +23,20 @@ order_pipeline     --input --db     -      --workers --seed --input --most --imp
 PROGRAMS
 : >built
 while read -r name rest; do
-    if [ -x "$bin/$name" ]; then echo "$name $rest" >>built; else echo "SKIP: $name is not built"; fi
+    if [ -x "$examples/$name" ]; then echo "$name $rest" >>built; else echo "SKIP: $name is not built"; fi
 done <programs
 
 # ends PROGRAM CODE WORDS ARGS...: it ends at once with this code and this line on stderr, after its
 # name unless the error is in the options. It prints nothing else and leaves no files.
 cases=0
-files() { find . -path ./beside -prune -o ! -name out ! -name err -print | sort; }
+files() { find . -path ./beside -prune -o ! -name out ! -name err ! -name '*.out' -print | sort; }
 ends()
 {
     local name=$1 expected=$2 words=$3 code=0 before
     shift 3
     [ "$expected" = 2 ] || words="$name: $words"
     before=$(files)
-    timeout 60 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
+    timeout "$patience" "$examples/$name" "$@" >out 2>err </dev/null || code=$?
     [ $code -eq "$expected" ] || fail "exit $code instead of $expected: $name $*"
     [ "$(head -n 1 err)" = "$words" ] || fail "$name $*: the first line of the error output is not: $words"
     [ "$expected" = 2 ] || [ "$(wc -l <err)" = 1 ] || fail "$name $* prints more than one line"
@@ -136,7 +114,7 @@ if [ "$(id -u)" -ne 0 ]; then
     chmod a-w readonly
     readonly=$work/readonly
 elif mkdir readonly && mount -t tmpfs -o ro,size=1m none readonly 2>/dev/null; then
-    mounts+=("$work/readonly")
+    at_exit umount "$work/readonly"
     readonly=$work/readonly
 elif [ -d /sys ] && ! touch /sys/waybill 2>/dev/null; then
     readonly=/sys
@@ -186,10 +164,10 @@ full()
 limited() { (trap '' XFSZ; ulimit -f "$1"; shift; exec "$@"); }
 declare -A running=()
 if grep -q '^reliable_consumer ' built; then
-    full small_files 'disk I/O error' limited 1500 timeout 60 "$bin/reliable_consumer" --db beside/small
+    full small_files 'disk I/O error' limited 1500 timeout "$patience" "$examples/reliable_consumer" --db beside/small
     if mkdir beside/disk && mount -t tmpfs -o size=2m none beside/disk 2>/dev/null; then
-        mounts+=("$work/beside/disk")
-        full full_disk 'database or disk is full' timeout 60 "$bin/reliable_consumer" --db beside/disk/db
+        at_exit umount "$work/beside/disk"
+        full full_disk 'database or disk is full' timeout "$patience" "$examples/reliable_consumer" --db beside/disk/db
     else
         echo 'SKIP: a small file system cannot be mounted here'
     fi
@@ -225,7 +203,7 @@ right()
 {
     local name=$1 code=0
     shift
-    timeout 120 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
+    timeout "$patience" "$examples/$name" "$@" >out 2>err </dev/null || code=$?
     [ $code -eq 0 ] || fail "exit $code: $name $*"
     grep -q '^checked: ' out || fail "$name $* has checked nothing"
     cases=$((cases + 1))
@@ -235,22 +213,11 @@ wrong()
 {
     local name=$1 words=$2 code=0
     shift 2
-    timeout 120 "$bin/$name" "$@" >out 2>err </dev/null || code=$?
+    timeout "$patience" "$examples/$name" "$@" >out 2>err </dev/null || code=$?
     [ $code -eq 1 ] || fail "exit $code instead of 1: $name $*"
     grep '^WRONG: ' out | grep -qF -- "$words" || fail "the verdict of $name does not contain: $words"
     cases=$((cases + 1))
 }
-cat >sql.cpp <<'SQL'
-#include <sqlite3.h>
-int main(int, char** argv)
-{
-    sqlite3* db = nullptr;
-    const bool bad = sqlite3_open(argv[1], &db) || sqlite3_exec(db, argv[2], nullptr, nullptr, nullptr);
-    return sqlite3_close(db) || bad;
-}
-SQL
-"${CXX:-c++}" sql.cpp -o sql -lsqlite3
-
 # kept PROGRAM ARGS...: a good run with odd lines. Its folder is refused for another input, and for
 # this one after a change.
 kept()
@@ -264,52 +231,49 @@ kept()
     ends "$name" 1 "$db holds the work of another input than $input, or of what that was before it changed: name another folder" \
         --input "$input" --db "$db" "$@"
     cp odd.ndjson "$input"
-    right "$name" --input "$input" --db "$db" "$@"
+    program=$examples/$name
+    expect_exit 0 --input "$input" --db "$db" "$@"
+    cases=$((cases + 1))
 }
 has() { grep -q "^$1 " built; }
 if has outbox; then
     # It waits most of its time, so it runs in parallel.
     (
         mkdir beside/outbox
-        cp odd.ndjson built sql beside/outbox
+        cp odd.ndjson built beside/outbox
         cd beside/outbox
         kept outbox --plain --outage 1
-        ./sql outbox.db/server.sqlite "UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/2@%'"
+        sql outbox.db/server.sqlite "UPDATE mails SET recipient = 'x' WHERE message_id LIKE '%/2@%'"
         wrong outbox '1 mails differ from their order, or have another recipient' --input outbox.input --db outbox.db --plain --outage 1
     ) &
     running[outbox]=$!
 fi
 if has mailroom; then
     kept mailroom --plain
-    ./sql mailroom.db/sink.sqlite 'DELETE FROM applied WHERE line = 1'
+    sql mailroom.db/sink.sqlite 'DELETE FROM applied WHERE line = 1'
     wrong mailroom '1 event lost' --input mailroom.input --db mailroom.db
 fi
 if has reliable_consumer; then
     kept reliable_consumer --workers 2 --partitions 3
-    ./sql reliable_consumer.db/sink.sqlite 'INSERT INTO effects (part, sequence) SELECT part, sequence FROM effects LIMIT 1'
+    sql reliable_consumer.db/sink.sqlite 'INSERT INTO effects (part, sequence) SELECT part, sequence FROM effects LIMIT 1'
     wrong reliable_consumer '1 event doubled' --input reliable_consumer.input --db reliable_consumer.db --partitions 3
-    ./sql reliable_consumer.db/log.sqlite "UPDATE log SET body = '{\"package\":\"\"}' WHERE body LIKE '%5-1%'"
+    sql reliable_consumer.db/log.sqlite "UPDATE log SET body = '{\"package\":\"\"}' WHERE body LIKE '%5-1%'"
     wrong reliable_consumer 'must be a dead letter' --input reliable_consumer.input --db reliable_consumer.db --partitions 3
     # One process at a time.
-    "$bin/reliable_consumer" --db busy --kill 30 >busy.out 2>&1 &
-    busy=$!
-    for tries in $(seq 500); do [ ! -e busy/sink.sqlite ] || break; sleep 0.01; done
-    kill -STOP $busy
-    code=0
-    timeout 60 "$bin/reliable_consumer" --db busy >out 2>err || code=$?
-    [ $code -eq 1 ] || fail "exit $code of a second reliable_consumer"
-    grep -qF 'another reliable_consumer is at work here: busy/lock is locked; wait for its end, or name another folder' err ||
-        fail 'a second reliable_consumer does not print why it ends'
-    kill -9 $busy
-    wait $busy 2>/dev/null || true
-    busy=
+    start busy "$examples/reliable_consumer" --db busy --kill 3600
+    await 'it makes no tables' test -e busy/sink.sqlite
+    kill -STOP "${pid[busy]}"
+    program=$examples/reliable_consumer
+    expect_exit 1 --db busy
+    expect_output 'another reliable_consumer is at work here: busy/lock is locked; wait for its end, or name another folder'
+    killed busy
     right reliable_consumer --db busy
 fi
 if has order_pipeline; then
     kept order_pipeline --workers 2
-    ./sql order_pipeline.db/shop.sqlite "DELETE FROM effects WHERE job = 'order-2' AND step = 5"
+    sql order_pipeline.db/shop.sqlite "DELETE FROM effects WHERE job = 'order-2' AND step = 5"
     wrong order_pipeline 'order-2, step 5 is lost' --input order_pipeline.input --db order_pipeline.db
-    "$bin/order_pipeline" --help >out
+    "$examples/order_pipeline" --help >out
     grep -qF -- '--chart FILE' out || fail 'order_pipeline has no --chart'
     right order_pipeline --input odd.ndjson --workers 1 --chart chart.svg
     grep -q '</svg>' chart.svg || fail '--chart draws nothing'
@@ -317,7 +281,7 @@ if has order_pipeline; then
 fi
 if has send_batches; then
     right send_batches --input odd.ndjson --to sqlite:queue.sqlite
-    ./sql queue.sqlite "CREATE TRIGGER t AFTER INSERT ON queue BEGIN UPDATE queue SET body = 'x' WHERE rowid = NEW.rowid; END"
+    sql queue.sqlite "CREATE TRIGGER t AFTER INSERT ON queue BEGIN UPDATE queue SET body = 'x' WHERE rowid = NEW.rowid; END"
     wrong send_batches 'are not in their place in the queue' --input odd.ndjson --to sqlite:queue.sqlite
 fi
 if has lost_events; then
@@ -332,6 +296,6 @@ for name in "${!running[@]}"; do
     wait "${running[$name]}" || code=$?
     [ $code -eq 0 ] || { [ ! -e "beside/$name.out" ] || cat "beside/$name.out" >&2; fail "$name has failed"; }
 done
-[ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
+expect_no_folder
 
 echo "program_inputs: $cases cases of $(wc -l <built) programs, each with the same error texts"
