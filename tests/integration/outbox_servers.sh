@@ -4,6 +4,7 @@
 # outbox with rows in PostgreSQL and a stream of NATS JetStream: on single servers and on a cluster,
 # with relays, the shop and servers killed; killed from outside at any moment; and on running servers,
 # where changed tables and streams must be found.
+# shellcheck disable=SC2001,SC2016 # sed, and the $ of subjects
 # shellcheck source=lib.sh
 source "$(dirname -- "$0")/lib.sh" || exit
 needs outbox nats_publisher postgres_outbox nats-server psql

@@ -80,8 +80,6 @@ ended conform 0
 [ -n "$has_program" ] || exit 0
 # shellcheck source=engines/send_batches_program.sh
 source "$here/engines/send_batches_program.sh"
-program=$sender
-limit=$patience
 
 # All lines but those that are larger than the limit of the server.
 recording=$WAYBILL_SOURCE/examples/mailroom/recording.ndjson
