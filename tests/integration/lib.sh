@@ -182,7 +182,7 @@ exit_commands=()
 at_exit() { exit_commands+=("$(printf '%q ' "$@")"); }
 
 # The processes that this script started, and those that they started: they all have its TMPDIR.
-descendants() { TMPDIR= grep -lsz "^TMPDIR=$work/" /proc/[0-9]*/environ | tr -dc '0-9\n'; }
+descendants() ( unset TMPDIR; grep -lsz "^TMPDIR=$work/" /proc/[0-9]*/environ | tr -dc '0-9\n' )
 on_exit()
 {
     local each tries
