@@ -4,15 +4,14 @@
 # The documents are correct: each C++ block is code that is built and tested, each output block is an
 # output, links into the tree lead to files, and the commands of the README run as they are written.
 # ../README.md describes the marks of the blocks.
-set -euo pipefail
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
 cd "$WAYBILL_SOURCE"
 command -v make >/dev/null || export CMAKE_GENERATOR=Ninja  # the README's commands work with either
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 bad=0
 complain() { echo "documents: $*" >&2; bad=1; }
 
-mapfile -t documents < <(find README.md examples tests bench include -name README.md | LC_ALL=C sort)
+mapfile -t documents < <(find README.md examples tests bench include -name README.md | sort)
 
 # Each fenced block becomes a file block.NNN. Lines of `blocks`: NNN, DOCUMENT:LINE, INFO STRING.
 awk -v to="$work/block" '

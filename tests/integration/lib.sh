@@ -21,7 +21,7 @@ script=$(basename "$0" .sh)
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 WAYBILL_SOURCE=${WAYBILL_SOURCE:-${here%/tests/integration}}
 WAYBILL_BIN=${WAYBILL_BIN:-$WAYBILL_SOURCE/build/all}
-export WAYBILL_SOURCE WAYBILL_BIN
+export WAYBILL_SOURCE WAYBILL_BIN CXX="${CXX:-c++}"
 # At least ten times the longest wait with one CPU beside four busy processes.
 patience=900
 examples=$WAYBILL_BIN/examples

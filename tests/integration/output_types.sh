@@ -4,16 +4,11 @@
 # Each public type of tests/golden/api that is a value can be described, printed and formatted with
 # fmt: policies, reports, decisions, errors, actions, events, their variants and enums. The test
 # prints each type without text, and each entry of the list below that has text.
-set -euo pipefail
-has() { echo "#include <$1>" | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1; }
-if [ ! -x /usr/bin/python3 ] || ! has fmt/std.h; then
-    echo "skipped: python3 or fmt is not installed" >&2
-    exit 0
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+needs /usr/bin/python3
 
-cat >"$work/generate.py" <<'EOF'
+cat >generate.py <<'EOF'
 import glob, os, re, sys
 
 # State machines, containers and handles: their actions, events, options and reports have text.
@@ -70,20 +65,17 @@ for name, kind in kinds.items():
 EOF
 compiles()
 {
-    /usr/bin/python3 "$work/generate.py" "$1" >"$work/types.cpp" &&
-        "${CXX:-c++}" -std=c++20 -fsyntax-only -I"$WAYBILL_SOURCE/include" "$work/types.cpp" >"$work/out" 2>&1
+    /usr/bin/python3 generate.py "$1" >types.cpp &&
+        "${CXX:-c++}" -std=c++20 -fsyntax-only -I"$WAYBILL_SOURCE/include" types.cpp >out 2>&1
 }
-count() { grep -c '^static_assert' "$work/types.cpp"; }
+count() { grep -c '^static_assert' types.cpp; }
 
-compiles "$WAYBILL_SOURCE/tests/golden/api" || { cat "$work/out" >&2; exit 1; }
-[ "$(count)" -gt 1000 ] || { echo "output_types: only $(count) checks" >&2; exit 1; }
+compiles "$WAYBILL_SOURCE/tests/golden/api" || fail 'a type has no text'
+[ "$(count)" -gt 1000 ] || fail "only $(count) checks"
 
 # A type without text is found.
-cp -r "$WAYBILL_SOURCE/tests/golden/api" "$work/api"
-printf '\n== batch/planted.hpp\ntype framed_int\n' >>"$work/api/batch.txt"
-sed -i 's|^#include <waybill/waybill.hpp>|&\\nnamespace waybill { struct framed_int { int n; }; }|' "$work/generate.py"
-if compiles "$work/api"; then
-    echo "output_types: a type without text was not found" >&2
-    exit 1
-fi
-grep -q 'framed_int is not described' "$work/out" || { cat "$work/out" >&2; exit 1; }
+cp -r "$WAYBILL_SOURCE/tests/golden/api" api
+printf '\n== batch/planted.hpp\ntype framed_int\n' >>api/batch.txt
+sed -i 's|^#include <waybill/waybill.hpp>|&\\nnamespace waybill { struct framed_int { int n; }; }|' generate.py
+! compiles api || fail 'a type without text was not found'
+grep -q 'framed_int is not described' out

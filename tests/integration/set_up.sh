@@ -3,16 +3,8 @@
 #
 # cmake/packages.sh on other machines, simulated with fake programs: a user without rights, one with
 # sudo, a machine with all packages, and a system without dpkg.
-set -euo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-fail()
-{
-    echo "set_up: $1" >&2
-    [ ! -e "$work/said" ] || cat "$work/said" >&2
-    exit 1
-}
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
 
 # fake NAME LINE...: a program of that name, in the only folder of PATH.
 fake()
@@ -38,7 +30,7 @@ asked()
 {
     code=0
     env -i PATH="$work/bin" "$bash" -c 'set -euo pipefail; source "$0"; packages_install "$@"' \
-        "$WAYBILL_SOURCE/cmake/packages.sh" "$@" >"$work/said" 2>&1 || code=$?
+        "$WAYBILL_SOURCE/cmake/packages.sh" "$@" >"$work/out" 2>&1 || code=$?
 }
 
 debian()
@@ -54,7 +46,7 @@ debian
 asked cmake libfmt-dev libsqlite3-dev
 [ "$code" = 1 ] || fail "went on without its packages"
 grep -qxF "  sudo apt-get update && sudo apt-get install --no-install-recommends libfmt-dev libsqlite3-dev" \
-    "$work/said" || fail "did not print the line to type"
+    "$work/out" || fail "did not print the line to type"
 [ ! -e "$work/calls" ] || fail "called apt-get without rights"
 
 # A sudo that asks for a password counts as no sudo.
@@ -84,8 +76,8 @@ asked cmake ninja-build
 fake sudo '[ "$2" = true ] || { echo "no network"; exit 100; }'
 asked libfmt-dev
 [ "$code" = 1 ] || fail "went on after a failed installation"
-grep -qF "could not install: libfmt-dev" "$work/said" || fail "the output does not name the missing package"
-grep -qF "no network" "$work/said" || fail "the output does not contain the reason"
+grep -qF "could not install: libfmt-dev" "$work/out" || fail "the output does not name the missing package"
+grep -qF "no network" "$work/out" || fail "the output does not contain the reason"
 
 # Without dpkg: the missing packages are named in words for any system.
 machine
@@ -93,10 +85,10 @@ fake g++ 'case "$*" in *sqlite3.h*) exit 0 ;; *-E*) exit 1 ;; esac'
 fake c++ 'case "$*" in *sqlite3.h*) exit 0 ;; *-E*) exit 1 ;; esac'
 asked g++ cmake libsqlite3-dev libfmt-dev
 [ "$code" = 1 ] || fail "went on without its packages on another system"
-grep -qF "program cmake" "$work/said" || fail "did not name the program"
-grep -qF "header fmt/format.h" "$work/said" || fail "did not name the header"
-! grep -qF "sqlite3.h" "$work/said" || fail "named what is there"
-! grep -qF "g++" "$work/said" || fail "named the compiler that is there"
+grep -qF "program cmake" "$work/out" || fail "did not name the program"
+grep -qF "header fmt/format.h" "$work/out" || fail "did not name the header"
+! grep -qF "sqlite3.h" "$work/out" || fail "named what is there"
+! grep -qF "g++" "$work/out" || fail "named the compiler that is there"
 asked g++ libsqlite3-dev
 [ "$code" = 0 ] || fail "stopped although nothing is missing on another system"
 

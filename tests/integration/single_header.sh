@@ -3,24 +3,15 @@
 #
 # The results of cmake/single_header.cmake: a header; or one error with the list of names, an exit
 # code that is not 0, and no file.
-set -euo pipefail
-export LC_ALL=C
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cp -R "$WAYBILL_SOURCE/include" "$work/before"
-mkdir "$work/here"
-cd "$work/here"
-
-fail()
-{
-    echo "single_header: $*" >&2
-    [ ! -e said ] || cat said >&2
-    exit 1
-}
+# shellcheck source=lib.sh
+source "$(dirname -- "$0")/lib.sh" || exit
+cp -R "$WAYBILL_SOURCE/include" before
+mkdir in
+cd in
 
 # makes ARGS...: runs the script. Its output is in the file said.
 makes() { cmake "$@" -P "$WAYBILL_SOURCE/cmake/single_header.cmake" >said 2>&1; }
-expect_text() { tr -s ' \n' ' ' <said | grep -qF -- "$1" || fail "the output does not contain: $1"; }
+expect_words() { tr -s ' \n' ' ' <said | grep -qF -- "$1" || fail "the output does not contain: $1"; }
 
 # refused WORDS ARGS...: one error with these words, and nothing is written.
 refused()
@@ -29,7 +20,7 @@ refused()
     shift
     makes "$@" && fail "it accepts: $*"
     [ "$(grep -c 'CMake Error' said)" = 1 ] || fail "not one error: $*"
-    expect_text "$words"
+    expect_words "$words"
     [ "$(find . -type f ! -name said | wc -l)" = 0 ] || fail "it has written $(find . -type f ! -name said): $*"
 }
 
@@ -43,17 +34,17 @@ for module in bath batch.h batch. .hpp batch.hpp.hpp batc BATCH version version.
     "$WAYBILL_SOURCE/include/waybill/batch.hpp" "$WAYBILL_SOURCE/include/waybill" / . .. '*' 'batch.hpp;retry.hpp' \
     'batch hpp' ' batch.hpp' '[b]atch.hpp' '"' OFF 0 NOTFOUND; do
     refused "MODULE is \"$module\"" "-DMODULE=$module" -DOUT=out.hpp
-    expect_text "$names"
+    expect_words "$names"
 done
 refused 'MODULE is ""' -DMODULE= -DOUT=out.hpp
-expect_text "$names"
+expect_words "$names"
 refused 'MODULE is ""' -DOUT=out.hpp
-expect_text 'cmake -DMODULE='
+expect_words 'cmake -DMODULE='
 
 # --- OUT -----------------------------------------------------------------------------------------
 
 refused 'OUT is ""' -DMODULE=retry.hpp
-expect_text 'cmake -DMODULE='
+expect_words 'cmake -DMODULE='
 refused 'OUT is ""' -DMODULE=retry.hpp -DOUT=
 mkdir folder
 refused 'is a folder' -DMODULE=retry.hpp -DOUT=folder
