@@ -19,6 +19,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -75,11 +76,10 @@ constexpr void require_kind(E& error) noexcept
 }
 
 // Requires that a condition holds. The standard library checks it in its hardened modes; in the
-// others this is no code.
+// others this is no code. Of the checked functions, this one costs the least to include.
 constexpr void require(bool holds) noexcept
 {
-    const std::optional<bool> held = holds ? std::optional<bool>(true) : std::nullopt;
-    static_cast<void>(*held);
+    std::string_view("?").remove_prefix(holds ? 0 : 2);
 }
 
 }  // namespace detail
@@ -123,15 +123,31 @@ public:
     }
     constexpr explicit operator bool() const noexcept { return has_value(); }
 
-    [[nodiscard]] constexpr T& operator*() & noexcept { return value_of(*this); }
-    [[nodiscard]] constexpr const T& operator*() const& noexcept { return value_of(*this); }
-    [[nodiscard]] constexpr T&& operator*() && noexcept { return std::move(value_of(*this)); }
-    [[nodiscard]] constexpr T* operator->() noexcept { return &value_of(*this); }
-    [[nodiscard]] constexpr const T* operator->() const noexcept { return &value_of(*this); }
+    [[nodiscard]] constexpr T& operator*() & noexcept
+    {
+        detail::require(has_value());
+        return held_.value;
+    }
+    [[nodiscard]] constexpr const T& operator*() const& noexcept
+    {
+        detail::require(has_value());
+        return held_.value;
+    }
+    [[nodiscard]] constexpr T&& operator*() && noexcept { return std::move(**this); }
+    [[nodiscard]] constexpr T* operator->() noexcept { return &**this; }
+    [[nodiscard]] constexpr const T* operator->() const noexcept { return &**this; }
 
-    [[nodiscard]] constexpr E& error() & noexcept { return error_of(*this); }
-    [[nodiscard]] constexpr const E& error() const& noexcept { return error_of(*this); }
-    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error_of(*this)); }
+    [[nodiscard]] constexpr E& error() & noexcept
+    {
+        detail::require(held_.kind == detail::held_kind::error);
+        return held_.error;
+    }
+    [[nodiscard]] constexpr const E& error() const& noexcept
+    {
+        detail::require(held_.kind == detail::held_kind::error);
+        return held_.error;
+    }
+    [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error()); }
 
     template <class U>
     [[nodiscard]] constexpr T value_or(U&& other) const&
@@ -170,19 +186,6 @@ public:
     friend bool operator==(const result&, const result&) = default;
 
 private:
-    template <class Self>
-    [[nodiscard]] static constexpr auto& value_of(Self& self) noexcept
-    {
-        detail::require(self.has_value());
-        return self.held_.value;
-    }
-    template <class Self>
-    [[nodiscard]] static constexpr auto& error_of(Self& self) noexcept
-    {
-        detail::require(self.held_.kind == detail::held_kind::error);
-        return self.held_.error;
-    }
-
     detail::value_or_error<T, E> held_;
 };
 
