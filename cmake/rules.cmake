@@ -7,9 +7,10 @@
 #
 #   1. A module includes the core, itself and the modules named below. testing/ and ext/ include any
 #      module, and no module includes them. A module header lists all public headers of its module,
-#      except <module>/describe.hpp, whose cost not every user pays; waybill.hpp lists these, those of
-#      the core and every module header. ext/<package>.hpp lists the headers of ext/<package>/;
-#      ext/<package>/<module>.hpp includes what its module may include.
+#      except <module>/describe.hpp, whose cost not every user pays: it has no text of what a driver
+#      of the module returns. waybill.hpp lists these, those of the core and every module header.
+#      ext/<package>.hpp lists the headers of ext/<package>/; ext/<package>/<module>.hpp includes what
+#      its module may include.
 #      <module>/detail/ holds what is not public, in namespace waybill::detail. It is included by its
 #      own module and by ext/, core/detail/ by all modules; no module header lists it.
 #   2. Few and cheap standard headers in the core, no foreign ones. No clock, no randomness, no

@@ -234,7 +234,7 @@ std::size_t resend_buffer_temporary()
 }
 
 // expect: describe_needs_waybill_MODULE_describe_hpp | call to deleted function 'describe'
-std::string describe_without_header(const waybill::send_report& report)
+std::string describe_without_header(const waybill::send_policy& policy)
 {
-    return describe(report);
+    return describe(policy);
 }

@@ -27,6 +27,7 @@
 #include <waybill/batch/sending.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/core/describe.hpp>
+#include <waybill/core/detail/decimal.hpp>
 #include <waybill/core/detail/line.hpp>
 #include <waybill/retry/describe_policies.hpp>
 
@@ -153,28 +154,6 @@ struct line_of<keyed_batches<Key, T, F>> : open_batches_line {
 };
 template <class T, class F>
 struct line_of<bin_packer<T, F>> : open_batches_line {
-};
-
-template <>
-struct line_of<item_report> : described_line {
-};
-
-template <>
-struct line_of<send_report> {
-    static std::string text(const auto& r)
-    {
-        std::string result = concat("sent ", counted(r.sends, "request", "requests"), ", ",
-                                    r.refusals, " too large");
-        if (r.throttled != 0) result += concat(", ", r.throttled, " throttled");
-        result += concat("; ", r.accepted, " accepted, ", r.not_accepted, " not");
-        if (r.maybe_twice != 0) result += concat("; ", items(r.maybe_twice), " maybe twice");
-        if (r.unaccepted_bytes != 0)
-            result += concat("; ", bytes(r.unaccepted_bytes), " sent without effect");
-        if (r.stopped) result += concat("; stopped after reading ", items(r.taken));
-        if (r.waiting)
-            result += concat("; not finished, ", items(r.taken), " read: a further call continues");
-        return result;
-    }
 };
 
 template <>

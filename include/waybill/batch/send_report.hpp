@@ -14,6 +14,8 @@
 
 #include <waybill/batch/detail/settlements.hpp>
 #include <waybill/batch/sending.hpp>
+#include <waybill/core/describe.hpp>
+#include <waybill/core/detail/line.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -167,5 +169,30 @@ struct open_report {
 }  // namespace detail
 
 }  // namespace waybill::inline v0_2
+
+namespace waybill::inline v0_2::detail::words {
+
+template <>
+struct line_of<item_report> : described_line {};
+
+template <>
+struct line_of<send_report> {
+    static std::string text(const auto& r)
+    {
+        std::string result = concat("sent ", counted(r.sends, "request", "requests"), ", ",
+                                    r.refusals, " too large");
+        if (r.throttled != 0) result += concat(", ", r.throttled, " throttled");
+        result += concat("; ", r.accepted, " accepted, ", r.not_accepted, " not");
+        if (r.maybe_twice != 0) result += concat("; ", items(r.maybe_twice), " maybe twice");
+        if (r.unaccepted_bytes != 0)
+            result += concat("; ", bytes(r.unaccepted_bytes), " sent without effect");
+        if (r.stopped) result += concat("; stopped after reading ", items(r.taken));
+        if (r.waiting)
+            result += concat("; not finished, ", items(r.taken), " read: a further call continues");
+        return result;
+    }
+};
+
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_BATCH_SEND_REPORT_HPP

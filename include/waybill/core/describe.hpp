@@ -5,8 +5,8 @@
 //     log(describe(report));       // found by argument-dependent lookup
 //
 // Each report, decision, error, policy, action and event has a text. <waybill/waybill.hpp> includes
-// all of them, <waybill/<module>/describe.hpp> those of one module. A module header alone does not:
-// the error then names the missing header.
+// all of them, <waybill/<module>/describe.hpp> those of one module, and a module header those that
+// its drivers return. Otherwise the error names the missing header.
 // ext/fmt and ext/print.hpp write the same texts. The texts of an enum are those of `name`.
 //
 // Guarantees

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <waybill/core/describe.hpp>
+#include <waybill/core/detail/line.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/retry_loop.hpp>
@@ -43,5 +45,31 @@ struct call_report {
 };
 
 }  // namespace waybill::inline v0_2
+
+namespace waybill::inline v0_2::detail::words {
+
+template <>
+struct line_of<call_report> {
+    static std::string text(const auto& r)
+    {
+        if (r.waiting) {
+            return concat(line(r.reason), " after ", tries(r.tries), ", waiting until ",
+                          line(*r.waiting));
+        }
+        const std::string took = concat(tries(r.tries), " in ", line(r.elapsed));
+        if (r.ok()) return "ok after " + took;
+        return concat("given up after ", took, " (", name(r.outcome), "): ", line(r.reason));
+    }
+};
+
+template <>
+struct line_of<call_answer> {
+    static std::string text(const auto& a)
+    {
+        return fields(line(a.reason), "retry after", a.retry_after);
+    }
+};
+
+}  // namespace waybill::inline v0_2::detail::words
 
 #endif  // WAYBILL_RETRY_CALL_REPORT_HPP

@@ -32,20 +32,6 @@ struct line_of<call_policy> {
 };
 
 template <>
-struct line_of<call_report> {
-    static std::string text(const auto& r)
-    {
-        if (r.waiting) {
-            return concat(line(r.reason), " after ", tries(r.tries), ", waiting until ",
-                          line(*r.waiting));
-        }
-        const std::string took = concat(tries(r.tries), " in ", line(r.elapsed));
-        if (r.ok()) return "ok after " + took;
-        return concat("given up after ", took, " (", name(r.outcome), "): ", line(r.reason));
-    }
-};
-
-template <>
 struct line_of<delivery_terms> {
     static std::string text(const auto& t)
     {
@@ -88,14 +74,6 @@ struct line_of<give_up> {
     {
         if (a.reason == fault_kind::none) return "give up";
         return "give up: " + line(a.reason);
-    }
-};
-
-template <>
-struct line_of<call_answer> {
-    static std::string text(const auto& a)
-    {
-        return fields(line(a.reason), "retry after", a.retry_after);
     }
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <waybill/core/describe.hpp>
+#include <waybill/core/detail/decimal.hpp>
 #include <waybill/core/detail/line.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/retry/backoff.hpp>

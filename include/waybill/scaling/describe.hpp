@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <waybill/core/describe.hpp>
+#include <waybill/core/detail/decimal.hpp>
 #include <waybill/core/detail/line.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <waybill/core/describe.hpp>
+#include <waybill/core/detail/decimal.hpp>
 #include <waybill/core/detail/line.hpp>
 #include <waybill/window/bins.hpp>
 #include <waybill/window/measures.hpp>

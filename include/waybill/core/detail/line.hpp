@@ -8,7 +8,6 @@
 #ifndef WAYBILL_CORE_DETAIL_LINE_HPP
 #define WAYBILL_CORE_DETAIL_LINE_HPP
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -84,35 +83,14 @@ std::string described_line::text(const T& value)
     return one_line(describe(value));
 }
 
-/// The shortest decimal number that is read back as the same value; `decimals` of them if given.
-template <std::floating_point N>
-std::string decimal(N n, int decimals = -1)
-{
-    char digits[400];
-    const N size = n < 0 ? -n : n;
-    const bool plain = decimals >= 0 || size == 0 || (size >= N(1e-4) && size < N(1e16));
-    const auto form = plain ? std::chars_format::fixed : std::chars_format::scientific;
-    const auto end = decimals < 0
-                         ? std::to_chars(digits, digits + sizeof digits, n, form)
-                         : std::to_chars(digits, digits + sizeof digits, n, form, decimals);
-    return std::string(digits, end.ptr);
-}
-
-/// Six significant digits without zeros at the end, or the whole number if that has more.
-template <std::floating_point N>
-std::string rounded(N n)
-{
-    char digits[32];
-    const N size = n < 0 ? -n : n;
-    const bool whole = size >= N(1e5) && size < N(1e16);
-    const auto form = whole ? std::chars_format::fixed : std::chars_format::general;
-    return {digits, std::to_chars(digits, digits + sizeof digits, n, form, whole ? 0 : 6).ptr};
-}
+/// Six significant digits. Defined in core/detail/decimal.hpp, which not every module pays for.
+template <class N>
+struct rounded_number;
 
 template <class T>
 void append(std::string& to, const T& part)
 {
-    if constexpr (std::is_floating_point_v<T>) to += rounded(part);
+    if constexpr (std::is_floating_point_v<T>) to += rounded_number<T>::text(part);
     else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) to += std::to_string(part);
     else if constexpr (has_line<T>) to += line(part);
     else to += part;
