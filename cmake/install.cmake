@@ -13,13 +13,17 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAD
     COMPONENT waybill)
 
 # The single headers are made while installing: an install needs no build.
+set(data_dir "${CMAKE_INSTALL_DATADIR}")
+if(NOT IS_ABSOLUTE "${data_dir}")
+    set(data_dir "\${CMAKE_INSTALL_PREFIX}/${data_dir}")
+endif()
 install(CODE "
     foreach(module IN ITEMS ${waybill_module_headers})
         set(name waybill_\${module})
         if(module STREQUAL waybill.hpp)
             set(name waybill.hpp)
         endif()
-        set(file \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/waybill/single/\${name}\")
+        set(file \"${data_dir}/waybill/single/\${name}\")
         message(STATUS \"Installing: \$ENV{DESTDIR}\${file}\")
         execute_process(COMMAND \"\${CMAKE_COMMAND}\" -DMODULE=\${module} \"-DOUT=\$ENV{DESTDIR}\${file}\"
             -P \"${PROJECT_SOURCE_DIR}/cmake/single_header.cmake\" COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
@@ -34,6 +38,7 @@ foreach(name IN LISTS waybill_components)
         COMPONENT waybill)
 endforeach()
 
+list(JOIN waybill_components " " waybill_component_names)
 configure_package_config_file(
     "${PROJECT_SOURCE_DIR}/cmake/waybill-config.cmake.in"
     "${PROJECT_BINARY_DIR}/waybill-config.cmake"
