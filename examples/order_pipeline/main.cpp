@@ -123,6 +123,7 @@ bool redrive(shop_services& w, const options& o, sessions_server& server)
     if (o.dry_run) return true;
     fmt::print("{} of {} sent again in {}\n\n", counted(r.letters, "step"),
                counted(r.sessions, "job"), batches(r.batches));
+    std::fflush(stdout);
     return work_and_check(w, o, server);
 }
 
