@@ -71,15 +71,22 @@ def start(name):
     return subprocess.Popen([sys.argv[3], "host", path, name], stdout=open(name + ".out", "a"))
 
 
+def wait_for(invoices):
+    until = time.monotonic() + patience
+    while db.execute("SELECT count(*) FROM invoice").fetchone()[0] < invoices and time.monotonic() < until:
+        time.sleep(0.1)
+
+
 hosts = {name: start(name) for name in "abc"}
 try:
     while not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'log'").fetchone():
         time.sleep(0.05)
-    # Until each host has handled an order.
-    owners = "SELECT count(DISTINCT owner) FROM invoice"
+    # Until each host has handled an order; after 250 each, one at a time.
     for n in itertools.count(1):
-        if n > 250 and db.execute(owners).fetchone()[0] == 3:
-            break
+        if n > 250:
+            wait_for(6 * (n - 1))
+            if db.execute("SELECT count(DISTINCT owner) FROM invoice").fetchone()[0] == 3:
+                break
         for p in range(6):
             db.execute("INSERT INTO log VALUES (?, ?, '1')", (str(p), n))
         time.sleep(0.02)
@@ -91,12 +98,9 @@ try:
             hosts[name] = start(name)
         if n == 150:
             os.kill(int(sys.argv[1]), signal.SIGSTOP)
-            time.sleep(3)
+            time.sleep(10)
             os.kill(int(sys.argv[1]), signal.SIGCONT)
     sent = 6 * (n - 1)
-    until = time.monotonic() + patience
-    while db.execute("SELECT count(*) FROM invoice").fetchone()[0] < sent and time.monotonic() < until:
-        time.sleep(0.1)
     rows = db.execute("SELECT part, number, count(*) FROM invoice GROUP BY part, number").fetchall()
     if len(rows) != sent or any(count != 1 for _, _, count in rows):
         sys.exit(f"{len(rows)} of {sent} orders, most often {max(r[2] for r in rows)} times")

@@ -371,7 +371,7 @@ int host(const char* database, const char* owner)
                                 {.group = "billing",
                                  .owner = owner,
                                  .max_events = 10,
-                                 .leases = {.interval = 300ms, .expiry = 2s},
+                                 .leases = {.interval = 1s, .expiry = 8s},
                                  .lifecycle = {.poll = 50ms}},
                                 env);
     std::puts(waybill::describe(report).c_str());
