@@ -27,8 +27,9 @@ namespace order_pipeline {
 using namespace std::chrono_literals;
 
 /// In SQLite, a killed worker holds its lock until the lock expires, so the lock is short. But it must
-/// be longer than a disk's worst pause, or its holder loses it and a step runs twice. In PostgreSQL,
-/// the lock of a killed worker is free at once.
+/// be longer than a disk's worst pause, or its holder loses it and a step runs twice. The main process
+/// has longer locks, which the next run ends. In PostgreSQL, the lock of a killed worker is free at
+/// once.
 inline constexpr engines::session_options queue_options{
     .lock = 1s, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
 

@@ -113,10 +113,13 @@ databases open_sqlite(const options& o)
     };
     const auto f = std::make_shared<files>(o.db);
     databases d;
-    d.queue = std::make_unique<queue_on<engines::sqlite_sessions>>(f->queue, queue_options);
-    // The sessions of a killed run are free at once: the lock of the folder ends with its last worker.
+    engines::session_options options = queue_options;
+    if (!o.worker) options.lock = 10min;
+    d.queue = std::make_unique<queue_on<engines::sqlite_sessions>>(f->queue, options);
+    // What a killed run has locked is free at once: the lock of the folder ends with its last worker.
     if (!o.worker) {
-        f->queue.exec("UPDATE sessions SET held_until = 0 WHERE held_until IS NOT NULL");
+        f->queue.exec("UPDATE sessions SET held_until = 0 WHERE held_until IS NOT NULL;"
+                      "UPDATE dead SET held_until = 0");
     }
     if (o.dead_letters.empty())
         d.letters = std::make_unique<letters_in<engines::sqlite_step_letters>>(f->shop);
