@@ -290,16 +290,17 @@ TEST_CASE("sender: unreported contains the report of a call that threw until a c
     CHECK(s.unreported() == kept);
     send_report r = call(words, steady_time());
     REQUIRE(r.waiting);
+    const steady_time later = *r.waiting;
     CHECK(r.accepted == 2);
     CHECK(r.not_accepted == 1);
     CHECK(s.unreported() == send_report{});
-    r += call(words, *r.waiting);
+    r += call(words, later);
     CHECK(r.accepted == 4);
     CHECK(r.not_accepted == 1);
     CHECK(r.sends == 3);
 
     // The report of the next input has nothing of this one.
-    CHECK(call(std::vector<std::string>{"e"}, *r.waiting).accepted == 1);
+    CHECK(call(std::vector<std::string>{"e"}, later).accepted == 1);
 }
 
 TEST_CASE("send_all: stopped after an exception, the report contains accepted and in_doubt items")

@@ -332,7 +332,7 @@ TEST_CASE("session_conformance: an outage must be infrastructure or transient")
     };
     CHECK(rules(fault_kind::infrastructure) == 0);
     CHECK(rules(fault_kind::transient) == 0);
-    CHECK(rules(fault_kind::none) == 1);
+    CHECK(rules(fault_kind::none) == 0);  // in a result it is infrastructure
     CHECK(rules(fault_kind::permanent) == 1);
     CHECK(rules(fault_kind::ownership_lost) == 1);
     CHECK(rules(fault_kind::cancelled) == 1);
