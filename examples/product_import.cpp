@@ -12,6 +12,7 @@
 #include "engines/sqlite_sessions.hpp"
 #include "engines/sqlite_step_letters.hpp"
 #include "support/environment.hpp"
+#include "support/terminal.hpp"
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
 
@@ -59,6 +60,7 @@ bool run(engines::sqlite_sessions& queue, engines::sqlite_step_letters& dead_let
 
 int main()
 {
+    support::wrap_lines(std::cout);
     engines::database db(":memory:");
     engines::sqlite_sessions queue(db);
     engines::sqlite_step_letters dead_letters(db);

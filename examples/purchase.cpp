@@ -10,6 +10,7 @@
 #include "engines/sqlite_sessions.hpp"
 #include "engines/sqlite_step_letters.hpp"
 #include "support/environment.hpp"
+#include "support/terminal.hpp"
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
 
@@ -99,6 +100,7 @@ struct shop {
 
 int main()
 {
+    support::wrap_lines(std::cout);
     shop s;
     for (const std::string customer : {"Ada", "Babbage Ltd", "Grace"}) {
         if (!s.order_for(customer)) return 1;

@@ -27,6 +27,7 @@
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
 #include "../support/program.hpp"
+#include "../support/terminal.hpp"
 #include "brain.hpp"
 #include "live_queue.hpp"
 #include "options.hpp"
@@ -93,6 +94,7 @@ int do_as_told(int argc, char** argv)
 int main(int argc, char** argv)
 {
     support::keep_standard_streams();
+    support::wrap_lines();
     if (const auto code = autoscaler::live_child(argc, argv)) return *code;
     std::ios::sync_with_stdio(false);
     try {

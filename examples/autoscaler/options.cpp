@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <waybill/core/time_text.hpp>
 
 #include "../engines/depth_any.hpp"
@@ -180,7 +179,7 @@ void fill_in(options& o)
     otherwise(o.window, duration::seconds(120));
     otherwise(o.every, duration::seconds(o.from.empty() ? 15 : 5));
     if (o.input.empty() && o.from.empty() && !o.live) o.input = folder + "/trace.csv";
-    if (isatty(STDOUT_FILENO) == 0) o.plain = true;
+    if (!support::coloured()) o.plain = true;
 }
 
 }  // namespace

@@ -13,18 +13,17 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
 #include "../support/program.hpp"
+#include "../support/terminal.hpp"
 #include "findings.hpp"
 #include "input.hpp"
 #include "options.hpp"
@@ -54,11 +53,6 @@ waybill::wall_time origin_for(duration width)
     constexpr std::int64_t day = 86'400'000'000'000;
     const bool weeks = width.count() % (7 * day) == 0;
     return waybill::wall_time::at(duration::nanoseconds(weeks ? 4 * day : 0));
-}
-
-bool coloured()
-{
-    return isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
 }
 
 int run(const options& o)
@@ -95,7 +89,7 @@ int run(const options& o)
                                     span_text(width)));
     }
     const findings f = find(t.rows, bins);
-    fmt::print("{}{}{}{}", tables(t, bins, coloured()), weeks, not_counted, evidence(f));
+    fmt::print("{}{}{}{}", tables(t, bins, support::coloured()), weeks, not_counted, evidence(f));
 
     verdict v;
     if (!truth.empty()) v = check(t, truth);
@@ -132,6 +126,7 @@ int do_as_told(int argc, char** argv)
 int main(int argc, char** argv)
 {
     support::keep_standard_streams();
+    support::wrap_lines();
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

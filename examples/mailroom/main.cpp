@@ -30,6 +30,7 @@
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
 #include "../support/locked_folder.hpp"
+#include "../support/terminal.hpp"
 #include "job.hpp"
 #include "options.hpp"
 #include "producer.hpp"
@@ -144,6 +145,7 @@ int do_as_told(int argc, char** argv)
 int main(int argc, char** argv)
 {
     support::keep_standard_streams();
+    support::wrap_lines();
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

@@ -26,6 +26,7 @@
 #include "../support/input.hpp"
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
+#include "../support/terminal.hpp"
 #include "options.hpp"
 #include "reprocessing.hpp"
 #include "supervisor.hpp"
@@ -168,6 +169,7 @@ int do_as_told(int argc, char** argv)
 int main(int argc, char** argv)
 {
     support::keep_standard_streams();
+    support::wrap_lines();
     try {
         const int code = do_as_told(argc, argv);
         if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

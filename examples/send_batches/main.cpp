@@ -23,6 +23,7 @@
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
+#include "../support/terminal.hpp"
 #include "destination.hpp"
 #include "known.hpp"
 #include "options.hpp"
@@ -91,6 +92,7 @@ int do_as_told(int argc, char** argv)
 int main(int argc, char** argv)
 {
     support::keep_standard_streams();
+    support::wrap_lines();
     std::ios::sync_with_stdio(false);
     try {
         const int code = do_as_told(argc, argv);

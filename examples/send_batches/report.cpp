@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "../support/terminal.hpp"
 #include "known.hpp"
 
 #include <waybill/ext/fmt.hpp>
@@ -53,7 +54,7 @@ std::string_view note_on(bool guess) { return guess ? "; this limit is a guess" 
 
 picture::picture(const options& o, std::uint64_t limit)
     : limit_(limit),
-      coloured_(!o.plain && isatty(1) == 1),
+      coloured_(!o.plain && support::coloured()),
       moving_(!o.plain && isatty(1) == 1 && isatty(2) == 1)
 {
     const std::string most = limit == waybill::unlimited ? "no limit" : grouped(limit);

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "../engines/number.hpp"
+#include "terminal.hpp"
 
 namespace support {
 
@@ -39,10 +40,13 @@ struct complaint : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Writes a message to stderr. Has no effect if stderr is closed.
+/// Writes a message to stderr, with its lines broken between words if it is a terminal. Has no effect
+/// if stderr is closed.
 inline void say(const std::string& what)
 {
-    std::fputs(what.c_str(), stderr);
+    static word_wrap wrap;
+    const std::size_t columns = columns_of(STDERR_FILENO);
+    std::fputs(columns == 0 ? what.c_str() : wrap(what, columns).c_str(), stderr);
     std::fflush(stderr);
 }
 
