@@ -220,6 +220,7 @@ int run(options o)
     }
     fmt::print("\nthe same as order_pipeline redrive --fix:\n");
     o.fix = true;
+    o.chart.clear();  // it shows the steps that stopped
     return redrive(w, o, *server) ? 0 : 1;
 }
 

@@ -38,7 +38,7 @@ the reason. All other orders continue. `redrive` sends the dead letters as new s
   --imports N      number of imports that share the products (default {}, at most 1,000)
   --db DIR         keeps the databases in this folder, and continues with those that are there.
                    Without it: a temporary folder, and the redrive follows at once
-  --chart FILE     draws all orders
+  --chart FILE     draws all orders; without --db, as they were before the redrive
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
                    keeps the dead letters in a table of an Azure emulator; DIR keeps its address.
                    With TLS: azure-table:https://HOST:PORT/... The table of an account is

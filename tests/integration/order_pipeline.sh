@@ -16,8 +16,9 @@ expect_checked()
     expect_output 'checked: each order is complete in the order of its steps'
 }
 
-# All orders of the recording, and the redrive after them.
-expect_checked
+# All orders of the recording, and the redrive after them. The picture shows where they stopped.
+expect_checked --chart stopped.svg
+[ "$(grep -c '#c0392b' stopped.svg)" = 16 ] || fail 'the picture does not show where orders stopped'
 expect_output 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
 expect_output '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
 expect_output 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
