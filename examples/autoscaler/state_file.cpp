@@ -245,7 +245,7 @@ void write_state(const std::string& path, std::string_view text, bool durable)
         throw complaint(
             fmt::format("the state cannot be written to {}: {}", path, std::strerror(errno)));
     };
-    const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) fail();
     bool ok = true;
     while (ok && !text.empty()) {

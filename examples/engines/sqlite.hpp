@@ -29,13 +29,16 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace engines {
 
@@ -77,14 +80,15 @@ private:
 
 class database {
 public:
-    /// Opens the file, and creates it if it is missing.
+    /// Opens the file. If it is missing, creates it for its owner alone (0600), because it will have
+    /// messages; SQLite gives its other files the same permissions.
     ///
     /// WAL with synchronous=NORMAL: a commit is a write without a sync. It survives a kill of this
     /// process, because the operating system has the data. A power cut can remove the last commits,
     /// from the end and each as a whole; `sync()` protects from that.
     explicit database(const std::string& path)
     {
-        if (sqlite3_open(path.c_str(), &db_) != SQLITE_OK) {
+        if (open_private(path) != SQLITE_OK) {
             const int code = sqlite3_extended_errcode(db_);
             std::string why = path + ": " + sqlite3_errmsg(db_);
             const int e = sqlite3_system_errno(db_);
@@ -143,6 +147,20 @@ public:
 
 private:
     enum class kept { none, open, lost };
+
+    /// One at a time: a thread that closes the new file would release the locks that another thread
+    /// has on it by then.
+    int open_private(const std::string& path)
+    {
+        static std::mutex creating;
+        const std::lock_guard alone(creating);
+        if (!path.empty() && path != ":memory:") {
+            const int created =
+                ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+            if (created >= 0) ::close(created);
+        }
+        return sqlite3_open(path.c_str(), &db_);
+    }
 
     /// A result other than 0 turns the commit into a rollback.
     static int vetoed(void* db) { return static_cast<database*>(db)->keeps_transaction() ? 1 : 0; }

@@ -77,7 +77,7 @@ private:
     void lock(const std::string& program)
     {
         const std::string file = path_ + "/lock";
-        lock_ = open(file.c_str(), O_RDWR | O_CREAT, 0644);
+        lock_ = open(file.c_str(), O_RDWR | O_CREAT, 0600);
         if (lock_ < 0) {
             const std::string why = std::strerror(errno);
             throw complaint(fmt::format("the folder {} cannot be written: {}; name another folder",

@@ -15,6 +15,7 @@ trace=$folder/trace.csv
 # --- the recording -------------------------------------------------------------------------------
 
 expect_exit 0 --json records --chart chart.svg --state state
+expect_private state
 [ ! -s err ] || fail 'it complains about its own recording'
 ! grep -q $'\x1b' out || fail 'colours in a file'
 expect_output 'checked: the decisions are the same after a kill before each of them'

@@ -163,6 +163,14 @@ expect_refused()
 
 expect_same() { cmp -s "$1" "$2" || fail "$1 and $2 differ: $(diff "$1" "$2" | head -n 20)"; }
 
+# expect_private PATH...: only the owner may read these files, or the databases in these folders.
+expect_private()
+{
+    local open
+    open=$(find "$@" -type f \( -name "*.sqlite*" -o -path "$1" \) -perm /077)
+    [ -z "$open" ] || fail "others may read $open"
+}
+
 # expect_picture FILE: it is SVG, and XML if a parser is installed.
 expect_picture()
 {

@@ -28,6 +28,7 @@ adds_up()
 
 # The whole recording: two kills, at most ten lines, and all of it in the sink.
 expect_exit 0 --db whole --report report.json
+expect_private whole
 [ "$(wc -l <out)" -le 10 ] || fail 'more than ten lines'
 expect_output 'killed 2 times with -9 (at enqueue.insert, consume.handler)'
 expect_output 'checked: each event is in the sink exactly once'

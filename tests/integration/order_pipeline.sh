@@ -30,6 +30,7 @@ expect_no_folder
 
 # One run after the other: stopped orders stop again until the repair, and are then redriven.
 expect_checked --db orders --workers 1 --chart one.svg
+expect_private orders
 expect_output "to redrive them: order_pipeline redrive --fix --db orders"
 [ "$(grep -c '^order-.*4x 5-' out)" = 15 ] || fail 'an order that stopped has no line'
 expect_exit 0 redrive --db orders --dry-run

@@ -21,6 +21,7 @@ naive() { sed -n "s/^ *$1 *[0-9,]* *\([0-9,]*\)\$/\1/p" out | tr -d , | head -n 
 
 # The whole recording: an outage, two kills, and a naive loop next to it.
 expect_checked --db whole
+expect_private whole
 for decision in 'sent order' 'again at once: order' 'deferred until' 'the circuit breaker is open until' \
     'the circuit breaker is half_open' 'the circuit breaker is closed' 'dead letter: order' 'the relay has restored' \
     'dry run: 12 of 22 dead letters would be removed' 'pruned: 12 dead letters' '421 4.3.2' '550 5.1.1'; do

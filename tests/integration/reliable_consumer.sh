@@ -71,6 +71,7 @@ for moment in 'test -e db/lock' 'test -s db/sink.sqlite' has_effects; do
     [ $code -eq 137 ] || fail "exit $code before the kill"
 done
 expect_checked --db db
+expect_private db
 
 # After the rule is repaired, the dead letters take effect.
 expect_checked --db repaired
