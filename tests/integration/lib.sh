@@ -32,10 +32,12 @@ mkdir "$work/tmp"
 export TMPDIR=$work/tmp
 cd "$work"
 
+failed=
 fail()
 {
     local file
     trap - ERR
+    failed=1
     echo "$script: $*" >&2
     for file in "$work"/out "$work"/err "$work"/*.out; do
         [ ! -s "$file" ] || { echo "--- the last lines of ${file##*/}:"; tail -n 40 "$file"; } >&2
@@ -193,9 +195,11 @@ at_exit() { exit_commands+=("$(printf '%q ' "$@")"); }
 descendants() ( unset TMPDIR; grep -lsz "^TMPDIR=$work/" /proc/[0-9]*/environ | tr -dc '0-9\n' )
 on_exit()
 {
-    local each tries
+    local status=$? each tries
     trap - ERR
     set +e
+    # A command that failed within a function.
+    [ "$status" -eq 0 ] || [ -n "$failed" ] || (fail "exit $status")
     for tries in $(seq 500); do
         # shellcheck disable=SC2046
         for each in $(jobs -p) $(descendants); do
