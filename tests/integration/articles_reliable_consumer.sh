@@ -44,7 +44,6 @@ for when in KILL_AT KILL_AFTER; do
     for ((n = 1; ; ++n)); do
         new start.sqlite
         dies $when=$n "$program" q.sqlite consume || break
-        expect_private q.sqlite*
         expect_exit 0 q.sqlite consume
         check "$when=$n consume" "$consumed" '2 7'
     done

@@ -227,7 +227,7 @@ void test_lost_replies(const std::string& url, scripted::score& score)
     relay r(url.substr(url.rfind(':') + 1));
     const std::string through = "redis://127.0.0.1:" + r.port();
     const auto count = [&] { return bodies_of(url, "lost").size(); };
-    redis_stream s(through, "lost", 1s);
+    redis_stream s(through, "lost", 10s);
     score.expect("Redis", "through a relay", in_words(s.send(three, 1)), "accepted");
 
     r.break_next(relay::fault::reply);
