@@ -116,7 +116,8 @@ databases open_sqlite(const options& o)
     engines::session_options options = queue_options;
     if (!o.worker) options.lock = 10min;
     d.queue = std::make_unique<queue_on<engines::sqlite_sessions>>(f->queue, options);
-    // What a killed run has locked is free at once: the lock of the folder ends with its last worker.
+    // Sessions that a killed run has locked are free at once: the folder lock, which this process has,
+    // shows that no worker of that run is left.
     if (!o.worker) {
         f->queue.exec("UPDATE sessions SET held_until = 0 WHERE held_until IS NOT NULL;"
                       "UPDATE dead SET held_until = 0");

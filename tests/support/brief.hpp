@@ -2,8 +2,8 @@
 //
 // brief: true if enumerations and properties take a smaller extent. tests/run is brief (it defines
 // WAYBILL_TESTS_BRIEF), and so is each build with an address sanitizer, where tests run about
-// thirty times as long. `tests/run all` takes the full extents once. What goes further is in test
-// cases whose names begin with "deep: ". doctest skips them; only `tests/run deep` runs them.
+// thirty times as long. `tests/run all` takes the full extents once. Larger extents are test cases
+// whose names begin with "deep: ". doctest skips them; only `tests/run deep` runs them.
 //
 // sanitized: true with an address sanitizer. It finds wrong memory accesses, and a few rounds find
 // as many as a full run. So the longest tests take a quarter of the brief extent.
