@@ -50,6 +50,7 @@ handled = "SELECT (SELECT count(*) FROM invoice) + (SELECT count(*) FROM dead_le
 sequence = [0] * PARTITIONS
 bad = 0
 kills = 0
+killed = set()  # their incarnations, whose leases last for a while
 while kills < KILLS:
     rows = []
     for _ in range(3000):
@@ -71,6 +72,7 @@ while kills < KILLS:
     hosts[name].kill()
     hosts[name].wait()
     kills += 1
+    killed |= {row[0] for row in db.execute("SELECT incarnation FROM leases WHERE owner = ?", (name,))}
     hosts[name] = start(name)
 
 events = number("SELECT count(*) FROM log")
@@ -79,11 +81,16 @@ wait(lambda: "events are not handled", lambda: number(handled) >= events)
 
 # After the leases of the killed hosts expire, each of the two remaining hosts has half of the
 # partitions.
-def shares():
-    return db.execute("SELECT owner, count(DISTINCT incarnation), count(*) FROM leases GROUP BY owner ORDER BY owner").fetchall()
+def owners():
+    return db.execute("SELECT owner, incarnation FROM leases ORDER BY owner").fetchall()
 
 
-wait(lambda: f"not balanced: {shares()}", lambda: shares() == [("host-1", 1, 2), ("host-2", 1, 2)])
+def balanced():
+    found = owners()
+    return [owner for owner, _ in found] == ["host-1"] * 2 + ["host-2"] * 2 and not killed & {i for _, i in found}
+
+
+wait(lambda: f"not balanced: {owners()}", balanced)
 for host in hosts.values():
     host.terminate()
 for name, host in hosts.items():
