@@ -67,9 +67,9 @@ void driver(place& p)
     p.stop_at(p.now() + static_cast<std::int64_t>(rounds) * p.policy.every);
     const auto count = [&] { return p.instances; };
     const auto resize = [&](const sc::command& c) { return p.resize(c); };
-    const auto r = sc::autoscale({{"orders", [&] { return p.orders(); }},
-                                  {"age", [&] { return p.age(); }}},
-                                 p.policy, p.store, count, resize, p);
+    const auto r =
+        sc::autoscale({{"orders", [&] { return p.orders(); }}, {"age", [&] { return p.age(); }}},
+                      p.policy, p.store, count, resize, p);
     benchmark::DoNotOptimize(r.rounds);
 }
 
@@ -136,16 +136,18 @@ int main(int argc, char** argv)
     using namespace autoscale_bench;
     bench::runner all(argc, argv);
     const bench::run_options few{.counted_operations = 20.0 * rounds};
-    all.add("by hand, in memory", rounds,
-            [](benchmark::State& s) { measure(s, in_memory_by_hand); }, few);
-    all.add("by hand, stored", rounds,
-            [](benchmark::State& s) { measure(s, stored_by_hand); }, few);
+    all.add(
+        "by hand, in memory", rounds, [](benchmark::State& s) { measure(s, in_memory_by_hand); },
+        few);
+    all.add(
+        "by hand, stored", rounds, [](benchmark::State& s) { measure(s, stored_by_hand); }, few);
     all.add("autoscale", rounds, [](benchmark::State& s) { measure(s, driver); }, few);
     if (!all.run("by hand, stored")) return 2;
     all.print_spread();
-    all.print("one round", {{"by hand, in memory", "by hand, stored"},
-                            {"by hand, stored", "by hand, stored"},
-                            {"autoscale", "by hand, stored"}},
+    all.print("one round",
+              {{"by hand, in memory", "by hand, stored"},
+               {"by hand, stored", "by hand, stored"},
+               {"autoscale", "by hand, stored"}},
               {"commands"});
     return all.failed() ? 1 : 0;
 }

@@ -354,7 +354,7 @@ bool equal(const char* kind, const V& items)
 }
 
 /// The least of a figure among the loops by hand, or 0 if it is not known.
-double least(const bench::runner& all, const group& g, double bench::figures::*figure)
+double least(const bench::runner& all, const group& g, double bench::figures::* figure)
 {
     double value = 0;
     for (const char* loop : {"/raw_flat", "/raw_nested", "/raw_carried"}) {
@@ -366,10 +366,8 @@ double least(const bench::runner& all, const group& g, double bench::figures::*f
 
 void print(double value, double base)
 {
-    if (value > 0 && base > 0)
-        std::printf(" %10.3f %7.2f", value, value / base);
-    else
-        std::printf(" %10s %7s", "-", "-");
+    if (value > 0 && base > 0) std::printf(" %10.3f %7.2f", value, value / base);
+    else std::printf(" %10s %7s", "-", "-");
 }
 
 /// Prints one line for each way. Returns false if chunk_by or blocks has allocated.

@@ -141,10 +141,8 @@ public:
         sqlite3_reset(attempted_);
         step(begin_);
         named(note_);
-        if (absent)
-            sqlite3_bind_null(note_, 4);
-        else
-            sqlite3_bind_int64(note_, 4, static_cast<sqlite3_int64>(at));
+        if (absent) sqlite3_bind_null(note_, 4);
+        else sqlite3_bind_int64(note_, 4, static_cast<sqlite3_int64>(at));
         sqlite3_bind_int64(note_, 5, static_cast<sqlite3_int64>((last - 1)->sequence));
         sqlite3_bind_int64(note_, 6, last - first);
         sqlite3_bind_int(note_, 7, 0);

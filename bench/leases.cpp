@@ -230,7 +230,10 @@ private:
     };
     using clock = std::chrono::steady_clock;
 
-    [[nodiscard]] steady_time now() const { return steady_time::at(duration::milliseconds(now_ms_)); }
+    [[nodiscard]] steady_time now() const
+    {
+        return steady_time::at(duration::milliseconds(now_ms_));
+    }
     std::int64_t phase() { return static_cast<std::int64_t>(random_() % interval_ms); }
 
     /// One owner makes its calls.
@@ -352,7 +355,8 @@ std::optional<figures> azure_greedy(const scenario& s)
         const double cycles = f.seconds / 30 * static_cast<double>(owners);
         f.spent.calls =
             static_cast<std::uint64_t>(all * f.seconds / 30 + cycles) + 2 * f.spent.moves;
-        f.spent.rows = static_cast<std::uint64_t>((cycles + static_cast<double>(f.spent.moves)) * all);
+        f.spent.rows =
+            static_cast<std::uint64_t>((cycles + static_cast<double>(f.spent.moves)) * all);
     } else {
         return {};
     }
@@ -399,8 +403,8 @@ void print(const scenario& s, const char* who, const std::optional<figures>& f, 
 {
     static constexpr const char* names[] = {"join", "crash", "restart of all", "outage of 120 s"};
     if (!f) return;
-    std::printf("%-16s %8zu %7zu %-18s %9.0f %10llu %11llu %8llu %8.1f", names[static_cast<int>(s.what)],
-                s.partitions, s.owners, who, f->seconds,
+    std::printf("%-16s %8zu %7zu %-18s %9.0f %10llu %11llu %8llu %8.1f",
+                names[static_cast<int>(s.what)], s.partitions, s.owners, who, f->seconds,
                 static_cast<unsigned long long>(f->spent.calls),
                 static_cast<unsigned long long>(f->spent.rows),
                 static_cast<unsigned long long>(f->spent.moves), f->steady_calls);

@@ -65,9 +65,9 @@ inline std::string cell(double value, int decimals)
 
 /// The figures of one benchmark, for each operation.
 struct figures {
-    double ns = 0;            ///< The least time.
-    double median_ns = 0;     ///< The median time.
-    double instructions = 0;  ///< 0 if they were not counted.
+    double ns = 0;                             ///< The least time.
+    double median_ns = 0;                      ///< The median time.
+    double instructions = 0;                   ///< 0 if they were not counted.
     std::map<std::string, double> counters{};  ///< Those of the benchmark, as it has set them.
 };
 
@@ -90,10 +90,10 @@ void exclude(benchmark::State& state, F f)
 
 /// Exceptions for one benchmark.
 struct run_options {
-    bool counted = true;  ///< False if it takes too long under callgrind.
+    bool counted = true;                 ///< False if it takes too long under callgrind.
     double counted_operations = 20'000;  ///< About as many are counted. Fewer for slow operations.
     benchmark::IterationCount iterations = 0;  ///< Per repetition. 0: by its time.
-    int repetitions = 0;  ///< 0: as many as of the others.
+    int repetitions = 0;                       ///< 0: as many as of the others.
 };
 
 class runner {
@@ -191,7 +191,8 @@ public:
     /// Prints the spread of the raw loop, and reports a noisy machine.
     void print_spread() const
     {
-        std::printf("\nThe median of the raw loop is %.0f %% above its least time.\n", spread_ * 100);
+        std::printf("\nThe median of the raw loop is %.0f %% above its least time.\n",
+                    spread_ * 100);
         if (noisy())
             std::printf("This machine is too noisy for times, so only instructions are printed.\n");
     }
@@ -324,7 +325,8 @@ private:
                 operations = std::stod(line.substr(trigger.size()));
                 name = line.substr(space + 1);
             } else if (line.starts_with("summary: ")) {
-                if (!name.empty()) counted[name][operations] = std::stod(line.substr(line.find(' ')));
+                if (!name.empty())
+                    counted[name][operations] = std::stod(line.substr(line.find(' ')));
             }
         }
     }

@@ -29,9 +29,9 @@
 namespace relay_bench {
 namespace {
 
+using engines::sqlite_outbox;
 using waybill::result;
 using waybill::wall_time;
-using engines::sqlite_outbox;
 
 constexpr std::uint64_t rows = 1'000;
 constexpr std::uint64_t rows_of_batch = 100;

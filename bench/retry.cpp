@@ -76,7 +76,10 @@ private:
     bool probing_ = false;
 };
 
-bool fails(std::uint64_t call, std::uint64_t one_in) { return one_in != 0 && call % one_in == 0; }
+bool fails(std::uint64_t call, std::uint64_t one_in)
+{
+    return one_in != 0 && call % one_in == 0;
+}
 
 void one_at_a_time(benchmark::State& state, std::uint64_t one_in)
 {

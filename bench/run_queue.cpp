@@ -67,9 +67,7 @@ std::uint64_t over_parts(sqlite_work_queue& queue, environment& env)
             [&](waybill::complete) {
                 if (queue.complete(**m).ok()) ++completed;
             },
-            [&](const waybill::dead_letter_message&) {
-                (void)queue.dead_letter(**m, f.text);
-            },
+            [&](const waybill::dead_letter_message&) { (void)queue.dead_letter(**m, f.text); },
             [&](const auto&) { (void)queue.abandon(**m, true); });
     }
 }
@@ -77,9 +75,8 @@ std::uint64_t over_parts(sqlite_work_queue& queue, environment& env)
 std::uint64_t driver(sqlite_work_queue& queue, environment& env)
 {
     static waybill::circuit_breaker breaker;
-    const auto r = waybill::run_queue(queue, handle,
-                                      {.lock = lock, .breaker = &breaker, .stop_when_empty = true},
-                                      env);
+    const auto r = waybill::run_queue(
+        queue, handle, {.lock = lock, .breaker = &breaker, .stop_when_empty = true}, env);
     return r.completed;
 }
 
@@ -106,8 +103,9 @@ int main(int argc, char** argv)
     bench::runner all(argc, argv);
     const bench::run_options few{.counted_operations = 20.0 * messages};
     all.add("short loop", messages, [](benchmark::State& s) { measure(s, short_loop); }, few);
-    all.add("over breaker and settle", messages,
-            [](benchmark::State& s) { measure(s, over_parts); }, few);
+    all.add(
+        "over breaker and settle", messages, [](benchmark::State& s) { measure(s, over_parts); },
+        few);
     all.add("run_queue", messages, [](benchmark::State& s) { measure(s, driver); }, few);
     if (!all.run("short loop")) return 2;
     all.print_spread();

@@ -59,9 +59,8 @@ struct queue_of_one_session {
         while (!job->complete()) {
             const waybill::step_properties s = job->next();
             message m{.id = waybill::job::message_id(s), .body = "body", .sequence = s.step};
-            waybill::write_step_properties(s, {}, [&](auto name, auto value) {
-                m.properties.emplace_back(name, value);
-            });
+            waybill::write_step_properties(
+                s, {}, [&](auto name, auto value) { m.properties.emplace_back(name, value); });
             messages.push_back(std::move(m));
         }
     }
@@ -139,22 +138,29 @@ void by_hand(benchmark::State& state)
                 if (!m || !*m) break;
                 const auto read = waybill::read_step_properties(
                     [&](auto name) { return (*m)->find(name); }, (*l)->session);
-                const auto facts = waybill::step_facts::of(read.properties, (*m)->sequence,
-                                                           (*m)->deliveries);
+                const auto facts =
+                    waybill::step_facts::of(read.properties, (*m)->sequence, (*m)->deliveries);
                 process_step(
                     pipe, facts, env,
                     [&](waybill::pipeline::load_state) { return held.load(read.origin.state); },
                     [&](waybill::pipeline::execute a) {
                         return held.attempt([&](std::string& v) {
-                            return handle(v, {.job = read.job(), .number = a.step,
-                                              .attempt = a.tries, .body = (*m)->body});
+                            return handle(v, {.job = read.job(),
+                                              .number = a.step,
+                                              .attempt = a.tries,
+                                              .body = (*m)->body});
                         });
                     },
                     [&](waybill::pipeline::save_state a) { return held.save(a, pipe.progress()); },
                     [&](const waybill::pipeline::write_dead_letter& a) {
                         return dead_letters.upsert(make_pipeline_dead_letter(
-                            {read.properties, read.origin, (*m)->sequence, (*m)->id, (*m)->body,
-                             {}, held.bytes()},
+                            {read.properties,
+                             read.origin,
+                             (*m)->sequence,
+                             (*m)->id,
+                             (*m)->body,
+                             {},
+                             held.bytes()},
                             a, pipe.reason(), pipe.progress(), env.wall_now()));
                     },
                     [&](waybill::complete) { return queue.complete(**l, **m); },
@@ -176,8 +182,7 @@ void driver(benchmark::State& state)
     const waybill::session_report::policy policy{.until_empty = true};
     for ([[maybe_unused]] auto r : state) {
         queue.accepted = 0;
-        const auto report =
-            waybill::run_session(queue, codec, dead_letters, handle, policy, env);
+        const auto report = waybill::run_session(queue, codec, dead_letters, handle, policy, env);
         if (report.done != sessions * steps) state.SkipWithError("a step failed");
     }
 }
@@ -185,7 +190,8 @@ void driver(benchmark::State& state)
 void print(const bench::runner& all, const std::string& raw)
 {
     const bench::figures base = all.at(raw);
-    std::printf("\n%-28s %8s %8s %14s %8s\n", "one message", "ns", "ratio", "instructions", "ratio");
+    std::printf("\n%-28s %8s %8s %14s %8s\n", "one message", "ns", "ratio", "instructions",
+                "ratio");
     for (const std::string& name : all.names()) {
         const bench::figures f = all.at(name);
         const double ns = all.noisy() ? 0 : f.ns;

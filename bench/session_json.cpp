@@ -202,11 +202,10 @@ public:
     {
         auto s = c.decode(std::nullopt);
         s.value = value;
-        s.progress = {
-            .done = 2,
-            .total = 5,
-            .begun = waybill::wall_time::at(waybill::duration::seconds(1'709'208'000)),
-            .changed = waybill::wall_time::at(waybill::duration::seconds(1'709'208'031))};
+        s.progress = {.done = 2,
+                      .total = 5,
+                      .begun = waybill::wall_time::at(waybill::duration::seconds(1'709'208'000)),
+                      .changed = waybill::wall_time::at(waybill::duration::seconds(1'709'208'031))};
         return *c.encode(s);
     }
     template <class V>
@@ -288,8 +287,8 @@ void add_later(bench::runner& all, std::vector<row>& rows, const std::string& na
         rows.push_back({peer, peer_bytes, bytes, ours, peer, goal});
     }
     const std::string peer = name + "encode later, same bytes";
-    rows.push_back({name + "encode later, first", peer_bytes, bytes, name + "encode later, first",
-                    peer, 0});
+    rows.push_back(
+        {name + "encode later, first", peer_bytes, bytes, name + "encode later, first", peer, 0});
 }
 
 /// Registers the benchmarks of a value. Returns false if its state and the peer have other sizes.

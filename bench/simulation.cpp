@@ -41,11 +41,11 @@
 
 #include "simulation/broker.hpp"
 #include "simulation/kinds.hpp"
-#include "simulation/second_report.hpp"
 #include "simulation/ours.hpp"
 #include "simulation/peers.hpp"
 #include "simulation/report.hpp"
 #include "simulation/scenarios.hpp"
+#include "simulation/second_report.hpp"
 #include "simulation/targets.hpp"
 
 namespace simulation {
@@ -135,11 +135,11 @@ std::vector<row> run_guesses(const options& o)
 {
     std::vector<row> rows;
     for (const std::uint64_t guess : guesses) {
-        for (const contestant& c : {our_sender("R+K", {.kind = guess}),
-                                    our_sender("H+K", {.headers = true, .kind = guess}),
-                                    our_sender("N+K", {.numbers = true, .kind = guess}),
-                                    our_sender("N+A+K", {.numbers = true, .actual = true,
-                                                         .kind = guess})}) {
+        for (const contestant& c :
+             {our_sender("R+K", {.kind = guess}),
+              our_sender("H+K", {.headers = true, .kind = guess}),
+              our_sender("N+K", {.numbers = true, .kind = guess}),
+              our_sender("N+A+K", {.numbers = true, .actual = true, .kind = guess})}) {
             rows.push_back({c.name, c.sees, {}, "kinds guessed at " + std::to_string(guess)});
             for (std::uint64_t seed = 1; seed <= o.seeds; ++seed) {
                 const scenario s = make_scenario(8, seed);
@@ -193,10 +193,11 @@ int run_all(const options& o)
     for (const row& r : own) good = good && r.sound();
     for (const row& r : shared) good = good && r.sound();
 
-    std::printf("\nsends over the fewest possible: the median of %d seeds; where there are two, "
-                "median/worst\n"
-                "refused, mean and summed: S1 to S8 together, or those of them that ran\n\n",
-                static_cast<int>(o.seeds));
+    std::printf(
+        "\nsends over the fewest possible: the median of %d seeds; where there are two, "
+        "median/worst\n"
+        "refused, mean and summed: S1 to S8 together, or those of them that ran\n\n",
+        static_cast<int>(o.seeds));
     print_overview(own);
     if (o.all) print_details(own);
     if (!shared.empty()) print_shared(own, shared);

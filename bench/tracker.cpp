@@ -270,15 +270,13 @@ void print(const std::vector<scenario>& cases, const char* title, F figure)
 }
 
 void print(const std::vector<scenario>& cases, const bench::runner& all, const char* half,
-           const char* title, double bench::figures::*figure)
+           const char* title, double bench::figures::* figure)
 {
     print(cases, title, [&](const scenario& s, const char* peer) {
         const double own = all.at(benchmark_name(s, peer, half)).*figure;
         const double raw = all.at(benchmark_name(s, raw_loop::name, half)).*figure;
-        if (own > 0 && raw > 0)
-            std::printf(" %8.2f (%6.1f)", own, own / raw);
-        else
-            std::printf(" %17s", "-");
+        if (own > 0 && raw > 0) std::printf(" %8.2f (%6.1f)", own, own / raw);
+        else std::printf(" %17s", "-");
     });
 }
 
@@ -287,10 +285,8 @@ void print_allocations(const std::vector<scenario>& cases, const bench::runner& 
     print(cases, "allocations per event", [&](const scenario& s, const char* peer) {
         const bench::figures f = all.at(benchmark_name(s, peer, "complete"));
         const auto found = f.counters.find("allocations");
-        if (found == f.counters.end())
-            std::printf(" %17s", "-");
-        else
-            std::printf(" %17.2f", found->second);
+        if (found == f.counters.end()) std::printf(" %17s", "-");
+        else std::printf(" %17.2f", found->second);
     });
 }
 
@@ -312,10 +308,11 @@ void print_sizes(const std::vector<scenario>& cases)
         for (std::size_t n = 0; n != s.order.size() / 2; ++n) {
             our.complete(s.order[n], base + s.positions[s.order[n]]);
         }
-        std::printf("%-28s %12.4f %12.2f %20llu\n", s.name.c_str(),
-                    room / static_cast<double>(s.positions.back() + 1),
-                    room / static_cast<double>(s.positions.size()),
-                    static_cast<unsigned long long>(waybill::encoded_done::full_size(our.tracker())));
+        std::printf(
+            "%-28s %12.4f %12.2f %20llu\n", s.name.c_str(),
+            room / static_cast<double>(s.positions.back() + 1),
+            room / static_cast<double>(s.positions.size()),
+            static_cast<unsigned long long>(waybill::encoded_done::full_size(our.tracker())));
     }
 }
 

@@ -89,11 +89,10 @@ void add(bench::runner& all, const std::string& peer, std::uint64_t n, shape dat
 
 /// One line for each peer, one column for each size.
 void print(const bench::runner& all, const std::vector<std::string>& peers, shape data,
-           const char* unit, double bench::figures::*figure)
+           const char* unit, double bench::figures::* figure)
 {
     std::printf("\n%s (and in multiples of floor), %s\n%-24s", unit, name(data), "");
-    for (const std::uint64_t n : sizes)
-        std::printf(" %18llu", static_cast<unsigned long long>(n));
+    for (const std::uint64_t n : sizes) std::printf(" %18llu", static_cast<unsigned long long>(n));
     std::printf("\n");
     for (const std::string& peer : peers) {
         std::printf("%-24s", peer.c_str());
@@ -123,8 +122,8 @@ void each(F f)
     f.template operator()<worst_case>();
 }
 
-const char* const more_kinds[] = {"", ", weights", ", stats", ", compensated", ", repeated",
-                                  ", early 2"};
+const char* const more_kinds[] = {"",           ", weights", ", stats", ", compensated",
+                                  ", repeated", ", early 2"};
 constexpr std::int64_t late_by[] = {1, 16, 256, 4'096, 262'144};
 
 std::string late_name(const std::string& peer, std::int64_t behind)
@@ -235,7 +234,8 @@ int main(int argc, char** argv)
     }
     for (const std::string peer : {amortised::name, worst_case::name, fiba::name}) {
         if (peer == fiba::name) more.push_back(peer);
-        else for (const char* kind : more_kinds) more.push_back(peer + kind);
+        else
+            for (const char* kind : more_kinds) more.push_back(peer + kind);
         for (const std::int64_t behind : late_by) more.push_back(late_name(peer, behind));
     }
     if (!all.run(benchmark_name("floor", 600, shape::random))) return 2;

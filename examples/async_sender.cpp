@@ -117,8 +117,11 @@ int main()
         inbox.push_back({n, n / 50 % 16, std::string(n % 90, 'x')});
     asio::io_context io;
     broker to;
-    batch_sender sender{{.limit = {.bytes = 8'192}, .item_overhead = 40, .in_flight = 4,
-                         .ordered = true, .retry = {.pauses = {.base = 5ms, .cap = 50ms}}}};
+    batch_sender sender{{.limit = {.bytes = 8'192},
+                         .item_overhead = 40,
+                         .in_flight = 4,
+                         .ordered = true,
+                         .retry = {.pauses = {.base = 5ms, .cap = 50ms}}}};
     sending all{inbox, to, sender, asio::steady_timer(io)};
     asio::co_spawn(io, all.drive(), asio::detached);
     io.run();

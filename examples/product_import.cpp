@@ -49,10 +49,10 @@ waybill::fault import_line(tally& t, const waybill::pipeline::step& s)
 bool run(engines::sqlite_sessions& queue, engines::sqlite_step_letters& dead_letters)
 {
     using mode = waybill::pipeline_policy::pipeline_mode;
-    const auto report = waybill::run_session(
-        queue, waybill::state_codec<tally>(), dead_letters, import_line,
-        {.pipeline = {.mode = mode::independent}, .until_empty = true},
-        support::standard_environment());
+    const auto report =
+        waybill::run_session(queue, waybill::state_codec<tally>(), dead_letters, import_line,
+                             {.pipeline = {.mode = mode::independent}, .until_empty = true},
+                             support::standard_environment());
     return report.ended == waybill::session_report::run_outcome::queue_empty;
 }
 

@@ -10,13 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/environment.hpp"
 #include <waybill/batch.hpp>
 #include <waybill/ext/counters.hpp>
 #include <waybill/queue.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/testing/memory_queue.hpp>
-
-#include "support/environment.hpp"
 
 //! [prometheus]
 /// Writes one metric: "messaging.client.sent.messages" becomes messaging_client_sent_messages_total.
@@ -27,8 +26,8 @@ void write_metric(std::string_view name, std::string_view kind, std::uint64_t va
     const bool is_counter = kind == "counter";
     if (is_counter) metric += "_total";
     std::cout << "# HELP " << metric << " OpenTelemetry: " << name << ", " << kind << ".\n"
-              << "# TYPE " << metric << (is_counter ? " counter\n" : " gauge\n")
-              << metric << " " << value << "\n";
+              << "# TYPE " << metric << (is_counter ? " counter\n" : " gauge\n") << metric << " "
+              << value << "\n";
 }
 //! [prometheus]
 
@@ -40,14 +39,16 @@ int main()
 
     support::standard_environment env;
     waybill::circuit_breaker breaker;
-    waybill::batch_sender sender{{.limit = {.bytes = 262'144, .items = 4'500}, .item_overhead = 62}};
+    waybill::batch_sender sender{
+        {.limit = {.bytes = 262'144, .items = 4'500}, .item_overhead = 62}};
     std::uint64_t requests = 0;
     const auto transmit = [&](auto) -> waybill::send_outcome {
         const auto permit = breaker.try_acquire(env.now());
         const bool lost = ++requests == 3;  // the broker's answer to the third request is lost
         if (permit) {
-            breaker.record(*permit, lost ? waybill::fault_kind::infrastructure
-                                         : waybill::fault_kind::none, env.now());
+            breaker.record(*permit,
+                           lost ? waybill::fault_kind::infrastructure : waybill::fault_kind::none,
+                           env.now());
         }
         if (lost) return waybill::batch_sender::outcome_unknown{};
         return waybill::batch_sender::accepted{};

@@ -62,8 +62,8 @@ fault send_mail(order& o, const step& s)
     return {};
 }
 
-constexpr fault (*steps[])(order&, const step&) = {give_number, add_up, take_payment,
-                                                   print_receipt, send_mail};
+constexpr fault (*steps[])(order&, const step&) = {give_number, add_up, take_payment, print_receipt,
+                                                   send_mail};
 
 /// The queue and the dead letters, in a database in memory.
 struct shop {
@@ -84,9 +84,8 @@ struct shop {
     bool run()
     {
         const auto run_step = [](order& o, const step& s) { return steps[s.number - 1](o, s); };
-        const auto report =
-            waybill::run_session(queue, waybill::state_codec<order>(), dead_letters, run_step,
-                                 {.until_empty = true}, env);
+        const auto report = waybill::run_session(queue, waybill::state_codec<order>(), dead_letters,
+                                                 run_step, {.until_empty = true}, env);
         return report.ended == waybill::session_report::run_outcome::queue_empty;
     }
     bool redrive()

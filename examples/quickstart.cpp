@@ -18,9 +18,12 @@ int main()
     const auto wire_size = [](const std::string& body) { return body.size() + 62; };
 
     for (auto part : waybill::chunk_by(inbox, limits, wire_size)) {
-        if (part.fits) std::cout << std::string(part.bytes / 6'000, '#') << ' ' << part.bytes << '\n';
-        else std::cout << "payload " << part.begin() - inbox.begin() << " is too large: " << part.bytes
-                       << " bytes, the limit is " << limits.bytes << '\n';
+        if (part.fits)
+            std::cout << std::string(part.bytes / 6'000, '#') << ' ' << part.bytes << '\n';
+        else
+            std::cout << "payload " << part.begin() - inbox.begin()
+                      << " is too large: " << part.bytes << " bytes, the limit is " << limits.bytes
+                      << '\n';
     }
 }
 //! [quickstart]

@@ -82,10 +82,8 @@ public:
     void take_turns()
     {
         for (peer& p : all_) {
-            if (p.events != 0)
-                static_cast<void>(p.turn(p.events));
-            else
-                p.events = fit(p.turn);
+            if (p.events != 0) static_cast<void>(p.turn(p.events));
+            else p.events = fit(p.turn);
         }
         std::map<std::string, std::vector<double>> found;
         for (int n = 0; n != turns; ++n) {

@@ -191,8 +191,7 @@ row kafka(const std::string& folder)
         return to.by_run_partitions(log, n);
     };
     consume.add("ours", ours, events);
-    consume.add(
-        "by hand", [&](std::uint64_t n) { return by_librdkafka(brokers, to, n); }, events);
+    consume.add("by hand", [&](std::uint64_t n) { return by_librdkafka(brokers, to, n); }, events);
     consume.take_turns();
 
     return {.engine = std::string("Kafka: mock cluster of librdkafka ") + rd_kafka_version_str(),

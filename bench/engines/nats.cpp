@@ -131,10 +131,8 @@ row nats(const std::string& folder)
     engines::database db(folder + "/consumer.sqlite");
     sink to(db);
     peers consume;
-    consume.add(
-        "ours", [&](std::uint64_t n) { return to.by_run_partitions(log, n); }, events);
-    consume.add(
-        "by hand", [&](std::uint64_t n) { return by_fetch(js, to, n); }, events);
+    consume.add("ours", [&](std::uint64_t n) { return to.by_run_partitions(log, n); }, events);
+    consume.add("by hand", [&](std::uint64_t n) { return by_fetch(js, to, n); }, events);
     consume.take_turns();
 
     return {.engine = "NATS JetStream " + printed_by("nats-server --version"),

@@ -39,10 +39,8 @@ double by_rabbitmq_c(connection& c, std::uint64_t& next_tag, std::uint64_t count
                 const auto* const a =
                     static_cast<const amqp_basic_ack_t*>(f.payload.method.decoded);
                 // A multiple confirmation includes the single ones before it.
-                if (!a->multiple)
-                    ++singly;
-                else
-                    confirmed = a->delivery_tag, singly = 0;
+                if (!a->multiple) ++singly;
+                else confirmed = a->delivery_tag, singly = 0;
             }
         };
         for (const message& m : all) {

@@ -62,8 +62,7 @@ row sqlite(const std::string& folder)
                               "SELECT sequence, body FROM log WHERE part = ? AND sequence > ?"
                               " ORDER BY sequence LIMIT ?");
     peers consume;
-    consume.add(
-        "ours", [&](std::uint64_t n) { return to.by_run_partitions(log, n); }, events);
+    consume.add("ours", [&](std::uint64_t n) { return to.by_run_partitions(log, n); }, events);
     consume.add(
         "by hand",
         [&](std::uint64_t n) {

@@ -31,9 +31,11 @@ struct store {
     };
     waybill::result<transaction> begin();
     waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key& key);
-    waybill::result<waybill::advance_outcome> advance(transaction& tx, const waybill::partition_key& key,
+    waybill::result<waybill::advance_outcome> advance(transaction& tx,
+                                                      const waybill::partition_key& key,
                                                       const std::optional<waybill::position>& from,
-                                                      const waybill::position& to, std::uint64_t epoch);
+                                                      const waybill::position& to,
+                                                      std::uint64_t epoch);
     waybill::result<void> put(transaction& tx, const waybill::dead_letter& letter);
     waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key& key,
                                                               std::uint64_t sequence);
@@ -43,7 +45,8 @@ struct store {
 
 #include <waybill/consume/process_batch.hpp>
 
-bool handle_events(store& s, waybill::assignment& mine, std::span<const event> events, waybill::wall_time now)
+bool handle_events(store& s, waybill::assignment& mine, std::span<const event> events,
+                   waybill::wall_time now)
 {
     const auto handle = [](store::transaction& tx, const event& e) -> waybill::fault {
         return tx.apply(e.body) ? waybill::fault{} : waybill::permanent("not applied");
@@ -55,7 +58,8 @@ bool handle_events(store& s, waybill::assignment& mine, std::span<const event> e
 
 #else
 
-bool handle_events(store& s, waybill::assignment& mine, std::span<const event> events, waybill::wall_time now)
+bool handle_events(store& s, waybill::assignment& mine, std::span<const event> events,
+                   waybill::wall_time now)
 {
     auto tx = s.begin();
     if (!tx || events.empty()) return false;

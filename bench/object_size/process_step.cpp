@@ -40,20 +40,26 @@ struct place {
     {
         return save_state(bytes) ? waybill::fault{} : waybill::infrastructure("not saved");
     }
-    waybill::fault clear() { return clear_state() ? waybill::fault{} : waybill::infrastructure("not cleared"); }
+    waybill::fault clear()
+    {
+        return clear_state() ? waybill::fault{} : waybill::infrastructure("not cleared");
+    }
 };
 
 void run_session()
 {
     using waybill::pipeline;
-    const auto done = [](bool ok) { return ok ? waybill::fault{} : waybill::infrastructure("not done"); };
+    const auto done = [](bool ok) {
+        return ok ? waybill::fault{} : waybill::infrastructure("not done");
+    };
     const waybill::text_state_codec codec;
     place here;
     waybill::session_state state(codec, here);
     pipeline pipe;
     environment env;
     while (message* m = pipe.over() ? nullptr : receive()) {
-        const waybill::step_properties step{.session = m->session, .step = m->step, .total = m->total};
+        const waybill::step_properties step{
+            .session = m->session, .step = m->step, .total = m->total};
         waybill::process_step(
             pipe, waybill::step_facts::of(step, m->sequence, m->deliveries), env,
             [&](pipeline::load_state) { return state.load({}); },

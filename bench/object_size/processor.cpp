@@ -42,16 +42,18 @@ void run(lease_table_store& leases, const std::vector<std::string>& partitions, 
                 work.on(waybill::perform(leases, c, random_share()), steady_now());
             },
             [&](partition_lifecycle::open a) {
-                work.on(partition_lifecycle::partition_opened{.partition = a.partition,
-                                                              .epoch = a.epoch,
-                                                              .stored_epoch = read_epoch(a.partition)},
-                        steady_now());
+                work.on(
+                    partition_lifecycle::partition_opened{.partition = a.partition,
+                                                          .epoch = a.epoch,
+                                                          .stored_epoch = read_epoch(a.partition)},
+                    steady_now());
             },
             [&](partition_lifecycle::process a) {
                 const bool ok = handle_batch(a.partition, a.epoch);
-                work.on(partition_lifecycle::processed::of(a, ok ? waybill::batch_outcome::committed
-                                                                 : waybill::batch_outcome::redeliver),
-                        steady_now());
+                work.on(
+                    partition_lifecycle::processed::of(a, ok ? waybill::batch_outcome::committed
+                                                             : waybill::batch_outcome::redeliver),
+                    steady_now());
             },
             [&](partition_lifecycle::close a) {
                 work.on(partition_lifecycle::partition_closed{a.partition, a.epoch}, steady_now());

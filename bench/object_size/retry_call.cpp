@@ -33,7 +33,8 @@ bool call_service()
 bool call_service()
 {
     for (unsigned attempt = 0; attempt != 5; ++attempt) {
-        if (attempt != 0) sleep_ms(static_cast<std::uint64_t>(random_share() * (100U << (attempt - 1))));
+        if (attempt != 0)
+            sleep_ms(static_cast<std::uint64_t>(random_share() * (100U << (attempt - 1))));
         if (service_call()) return true;
     }
     return false;

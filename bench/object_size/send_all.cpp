@@ -76,7 +76,8 @@ void send_list(const std::vector<std::string>& inbox)
     while (first != inbox.size()) {
         std::size_t count = 0;
         std::uint64_t bytes = 0;
-        while (first + count != inbox.size() && (count == 0 || bytes + inbox[first + count].size() + 54 <= 262'144))
+        while (first + count != inbox.size() &&
+               (count == 0 || bytes + inbox[first + count].size() + 54 <= 262'144))
             bytes += inbox[first + count++].size() + 54;
         if (!send_range(inbox, first, count))
             for (std::size_t n = 0; n != count; ++n) client_failed(inbox[first + n]);

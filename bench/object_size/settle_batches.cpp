@@ -27,7 +27,8 @@ void settle_all(std::span<const handled> messages)
     using waybill::settle_batches;
     settle_batches calls({.items = 10});
     for (const handled& m : messages) {
-        const auto kind = m.ok ? settle_batches::settle_kind::complete : settle_batches::settle_kind::abandon;
+        const auto kind =
+            m.ok ? settle_batches::settle_kind::complete : settle_batches::settle_kind::abandon;
         calls.on(settle_batches::decided{kind, waybill::duration::highest()}, steady_now());
     }
     calls.on(settle_batches::last_decided{}, steady_now());
@@ -38,16 +39,18 @@ void settle_all(std::span<const handled> messages)
             [&](const settle_batches::settle_batch& b) {
                 ids.clear();
                 for (const std::uint64_t n : b.items) ids.push_back(messages[n].id);
-                const bool ok = b.kind == settle_batches::settle_kind::complete ? queue_complete(ids)
-                                                                                : queue_abandon(ids);
-                calls.on(settle_batches::batch_settled{
-                             .call = b.call,
-                             .items = b.items,
-                             .kind = ok ? waybill::fault_kind::none : waybill::fault_kind::transient},
+                const bool ok = b.kind == settle_batches::settle_kind::complete
+                                    ? queue_complete(ids)
+                                    : queue_abandon(ids);
+                calls.on(settle_batches::batch_settled{.call = b.call,
+                                                       .items = b.items,
+                                                       .kind = ok ? waybill::fault_kind::none
+                                                                  : waybill::fault_kind::transient},
                          steady_now());
             },
             [&](const settle_batches::report& r) {
-                if (r.outcome != settle_batches::settle_outcome::done) not_settled(messages[r.item].id);
+                if (r.outcome != settle_batches::settle_outcome::done)
+                    not_settled(messages[r.item].id);
                 calls.on(settle_batches::reported{r.item}, steady_now());
             },
             [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
@@ -59,7 +62,8 @@ void settle_all(std::span<const handled> messages)
 void settle_all(std::span<const handled> messages)
 {
     std::vector<std::uint64_t> good, bad;
-    const auto send = [](std::vector<std::uint64_t>& ids, bool (*call)(std::span<const std::uint64_t>)) {
+    const auto send = [](std::vector<std::uint64_t>& ids,
+                         bool (*call)(std::span<const std::uint64_t>)) {
         for (unsigned attempt = 0; attempt != 3; ++attempt) {
             if (call(ids)) return ids.clear();
         }

@@ -72,10 +72,11 @@ inline void print_guesses(const std::vector<row>& rows)
     }
     const bound blind = least_without_kinds(false);
     const bound told = least_without_kinds(true);
-    std::printf("\nwithout kinds %.3f is about the least, and with sizes of a refused batch %.3f: "
-                "one in\n%.0f is refused then, so those of few are known, and all others stay "
-                "%.0f %% below the limit\n",
-                blind.sends, told.sends, 1 / told.refused, 100 * told.below);
+    std::printf(
+        "\nwithout kinds %.3f is about the least, and with sizes of a refused batch %.3f: "
+        "one in\n%.0f is refused then, so those of few are known, and all others stay "
+        "%.0f %% below the limit\n",
+        blind.sends, told.sends, 1 / told.refused, 100 * told.below);
 }
 
 }  // namespace simulation

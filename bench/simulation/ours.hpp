@@ -11,10 +11,9 @@
 #include <optional>
 #include <vector>
 
+#include "broker.hpp"
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/core/match.hpp>
-
-#include "broker.hpp"
 
 namespace simulation {
 

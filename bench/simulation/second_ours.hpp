@@ -12,8 +12,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "second_broker.hpp"
 #include "ours.hpp"
+#include "second_broker.hpp"
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/core/match.hpp>
 
@@ -52,10 +52,8 @@ public:
                 [&](const waybill::wait_until&) { wait = true; },
                 [&](const waybill::batch_sender::replace&) { wait = true; },
                 [&](waybill::idle) { wait = true; });
-            if (wait && to.waiting())
-                take(to);
-            else if (wait)
-                going = false;
+            if (wait && to.waiting()) take(to);
+            else if (wait) going = false;
         }
     }
 

@@ -131,12 +131,9 @@ public:
     {
         if (!b.full) return;  // the envelope of a small batch would weigh too much
         limits_.add(static_cast<double>(full_limit));
-        if (actual)
-            ratios_.add(*actual / b.plain);
-        else if (!was_refused_)
-            fall_ *= 0.9;
-        else if (++accepted_ >= 16)
-            fall_ *= 0.995;
+        if (actual) ratios_.add(*actual / b.plain);
+        else if (!was_refused_) fall_ *= 0.9;
+        else if (++accepted_ >= 16) fall_ *= 0.995;
         reported_ = reported_ || actual.has_value();
     }
     void refused(const peer_batch& b, double actual, double limit) override
@@ -259,10 +256,8 @@ private:
     {
         std::vector<stretch> runs;
         for (const std::size_t i : b.items) {
-            if (!runs.empty() && runs.back().first + runs.back().count == i)
-                ++runs.back().count;
-            else
-                runs.push_back({i, 1});
+            if (!runs.empty() && runs.back().first + runs.back().count == i) ++runs.back().count;
+            else runs.push_back({i, 1});
         }
         to.send(0, runs);
         sent_.push_back(std::move(b));

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "report.hpp"
 #include "second_ours.hpp"
 #include "second_peers.hpp"
 #include "second_scenarios.hpp"
-#include "report.hpp"
 
 namespace simulation {
 

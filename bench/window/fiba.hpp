@@ -43,7 +43,8 @@ public:
     static constexpr bool extremes = true;
 
     explicit basic_fiba(std::uint64_t n)
-        : span_(static_cast<std::int64_t>(n) * step), leaves_(n / Min + 2),
+        : span_(static_cast<std::int64_t>(n) * step),
+          leaves_(n / Min + 2),
           inners_((n / Min + 2) / (Min - 1) + levels)
     {
         leaf& only = leaves_.take();

@@ -8,14 +8,15 @@
 #include <cstdint>
 
 #include <benchmark/benchmark.h>
-#include <waybill/window/sliding_window.hpp>
 
 #include "data.hpp"
+#include <waybill/window/sliding_window.hpp>
 
 namespace window_bench {
 
 using plain = waybill::measures<double, waybill::summed, waybill::extremes>;
-using weighted = waybill::measures<double, waybill::weighted_count, waybill::summed, waybill::extremes>;
+using weighted =
+    waybill::measures<double, waybill::weighted_count, waybill::summed, waybill::extremes>;
 using exact = waybill::measures<double, waybill::compensated, waybill::extremes>;
 using everything = waybill::stats<double>;
 
@@ -37,7 +38,7 @@ public:
     using window = waybill::sliding_window<Measure, waybill::wall_time, How>;
 
     explicit ours(std::uint64_t n, waybill::window_options::equal_time on_equal_time =
-                                           waybill::window_options::equal_time::keep)
+                                       waybill::window_options::equal_time::keep)
         : window_({.span = waybill::duration::nanoseconds(static_cast<std::int64_t>(n) * step),
                    .max_points = n + Slack,
                    .on_equal_time = on_equal_time})

@@ -47,7 +47,8 @@ public:
     static constexpr bool extremes = false;
 
     explicit floor_ring(std::uint64_t n)
-        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n)),
+        : span_(static_cast<std::int64_t>(n) * step),
+          ring_(std::bit_ceil(n)),
           mask_(ring_.size() - 1)
     {
     }
@@ -105,8 +106,7 @@ public:
     static constexpr bool extremes = false;
     static constexpr std::int64_t how_many = 60;
 
-    explicit buckets(std::uint64_t n)
-        : span_(static_cast<std::int64_t>(n) * step), all_(how_many)
+    explicit buckets(std::uint64_t n) : span_(static_cast<std::int64_t>(n) * step), all_(how_many)
     {
     }
 
@@ -162,7 +162,10 @@ struct kept {
         return {a.count + b.count, a.sum + b.sum, b.lowest < a.lowest ? b.lowest : a.lowest,
                 a.highest < b.highest ? b.highest : a.highest};
     }
-    answer statistics() const { return {count, sum, sum / static_cast<double>(count), lowest, highest}; }
+    answer statistics() const
+    {
+        return {count, sum, sum / static_cast<double>(count), lowest, highest};
+    }
 };
 
 class two_stacks {
@@ -348,7 +351,8 @@ public:
     static constexpr bool extremes = true;
 
     explicit scan(std::uint64_t n)
-        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n)),
+        : span_(static_cast<std::int64_t>(n) * step),
+          ring_(std::bit_ceil(n)),
           mask_(ring_.size() - 1)
     {
     }

@@ -31,8 +31,11 @@ waybill::fault stop_at(engines::sqlite_step_letters& table, const std::string& o
     for (std::uint64_t step = failed; step <= steps; ++step) {
         const std::string id = order + "/" + std::to_string(step);
         const waybill::fault f = table.upsert(make_pipeline_dead_letter(
-            {.properties = {order, step, 1, steps, step == steps}, .sequence = step,
-             .message_id = id, .body = id, .enqueued = now},
+            {.properties = {order, step, 1, steps, step == steps},
+             .sequence = step,
+             .message_id = id,
+             .body = id,
+             .enqueued = now},
             why, "no field {vat id}", {.done = failed - 1, .total = steps}, now));
         if (!f.ok()) return f;
         why = {.reason = waybill::dead_letter_reason::session_failed, .cause = failed};
@@ -50,13 +53,15 @@ int main(int argc, char** argv)
     support::standard_environment env;
     if (argc == 3 && argv[2] == std::string_view("stop"))
         return stop_at(dead_letters, "order-17", receipt, env.wall_now()).ok() &&
-               stop_at(dead_letters, "order-18", payment, env.wall_now()).ok() &&
-               stop_at(dead_letters, "order-19", receipt, env.wall_now()).ok() ? 0 : 1;
+                       stop_at(dead_letters, "order-18", payment, env.wall_now()).ok() &&
+                       stop_at(dead_letters, "order-19", receipt, env.wall_now()).ok()
+                   ? 0
+                   : 1;
     //! [dead_letter_table]
     // The receipt template is repaired: everything that failed at the receipt comes back, in order.
-    const auto r = waybill::redrive_all(dead_letters, {.failed_step = receipt},
-                                        [&](const auto& m) { return queue.send(m); }, env);
-    std::cout << describe(r) << '\n';            // finished: 4 sent, 4 removed, 0 held back
+    const auto r = waybill::redrive_all(
+        dead_letters, {.failed_step = receipt}, [&](const auto& m) { return queue.send(m); }, env);
+    std::cout << describe(r) << '\n';  // finished: 4 sent, 4 removed, 0 held back
     //! [dead_letter_table]
     return r.ok() ? 0 : 1;
 }

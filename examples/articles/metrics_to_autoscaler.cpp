@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
 #include <waybill/ext/chrono.hpp>
 #include <waybill/ext/fmt/scaling.hpp>
 #include <waybill/ext/json/scaling.hpp>
@@ -50,8 +51,12 @@ int main()
     //! [metrics_to_autoscaler]
     const policy rules{.up = last("backlog") > per_instance(100),
                        .down = highest("backlog") < per_instance(20),
-                       .min_points = 3, .cooldown = {200ms, 300ms}, .instances = {1, 8},
-                       .stabilise = {{}, 300ms}, .every = 50ms, .window = 500ms};
+                       .min_points = 3,
+                       .cooldown = {200ms, 300ms},
+                       .instances = {1, 8},
+                       .stabilise = {{}, 300ms},
+                       .every = 50ms,
+                       .window = 500ms};
     const auto count = [&] {
         if (const auto m = parse_json<command_message>(commands)) execute(*m);
         if (auto m = parse_json<result_message>(results)) record(state.state, *m, env.wall_now());
@@ -61,8 +66,8 @@ int main()
         commands = json(command_message{"orders", c}).dump();
         return resize_outcome::pending;
     };
-    const auto report = autoscale({{"backlog", measure}}, rules, state, count, resize,
-                                  time_limited(env, 4s));
+    const auto report =
+        autoscale({{"backlog", measure}}, rules, state, count, resize, time_limited(env, 4s));
     for (const decision& d : report.decisions) fmt::print("{}\n", d);
     fmt::print("{}: {} instances\n", describe(report), instances);
     //! [metrics_to_autoscaler]

@@ -45,9 +45,9 @@ int main(int argc, char** argv)
     //! [outbox_relay]
     support::standard_environment env;
     waybill::batch_sender sender{{.limit = {.bytes = 200}, .item_overhead = 24, .ordered = true}};
-    const auto report = waybill::relay(
-        outbox, sender, [&](auto batch) { return topic.publish(batch); }, env,
-        {.lease = 200ms, .poll_interval = 20ms, .drain = true});
+    const auto report =
+        waybill::relay(outbox, sender, [&](auto batch) { return topic.publish(batch); }, env,
+                       {.lease = 200ms, .poll_interval = 20ms, .drain = true});
     std::cout << describe(report) << '\n';  // "9 sent, 1 dead, 2 returned; drained"
     //! [outbox_relay]
     return report.outcome == waybill::relay_report::ending::drained ? 0 : 1;

@@ -52,13 +52,13 @@ int main(int argc, char** argv)
         insert.run(key.partition, order.sequence, total);
         return {};
     };
-    const auto report = waybill::run_partitions(
-        log, store, leases, waybill::catching(handle, engines::classify),
-        {.group = "billing",
-         .owner = argv[2],
-         .leases = {.interval = interval, .expiry = 6 * interval},
-         .lifecycle = {.poll = interval}},
-        env);
+    const auto report =
+        waybill::run_partitions(log, store, leases, waybill::catching(handle, engines::classify),
+                                {.group = "billing",
+                                 .owner = argv[2],
+                                 .leases = {.interval = interval, .expiry = 6 * interval},
+                                 .lifecycle = {.poll = interval}},
+                                env);
     std::puts(waybill::describe(report).c_str());
     //! [processor_host]
     return report.released ? 0 : 1;

@@ -48,12 +48,11 @@ int main(int argc, char** argv)
         return waybill::fault{};
     };
     using mode = waybill::pipeline_policy::pipeline_mode;
-    const auto report = waybill::run_session(
-        queue, waybill::state_codec<tally>(), dead_letters,
-        waybill::catching(import_line, engines::classify),
-        {.pipeline = {.mode = mode::independent},
-         .until_empty = true,
-         .last_property = "IsLastMessage"},
-        support::standard_environment());
+    const auto report = waybill::run_session(queue, waybill::state_codec<tally>(), dead_letters,
+                                             waybill::catching(import_line, engines::classify),
+                                             {.pipeline = {.mode = mode::independent},
+                                              .until_empty = true,
+                                              .last_property = "IsLastMessage"},
+                                             support::standard_environment());
     std::cout << describe(report) << '\n';
 }

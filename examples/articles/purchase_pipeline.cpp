@@ -21,7 +21,10 @@ using waybill::fault;
 using step = waybill::pipeline::step;
 
 //! [purchase_steps]
-struct order { std::string number, payment, receipt; int total = 0; };
+struct order {
+    std::string number, payment, receipt;
+    int total = 0;
+};
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, payment, receipt, total)
 
 fault run_step(order& o, const step& s)
@@ -58,9 +61,10 @@ int main(int argc, char** argv)
         effect.run(s.key());  // in the transaction, which is rolled back if the step fails
         return run_step(o, s);
     };
-    std::cout << describe(waybill::run_session(
-        queue, waybill::state_codec<order>(), dead_letters,
-        waybill::catching(handler, engines::classify), {.until_empty = true},
-        support::standard_environment())) << '\n';
+    std::cout << describe(waybill::run_session(queue, waybill::state_codec<order>(), dead_letters,
+                                               waybill::catching(handler, engines::classify),
+                                               {.until_empty = true},
+                                               support::standard_environment()))
+              << '\n';
     //! [purchase_run]
 }

@@ -32,8 +32,9 @@ struct event {
 int main(int argc, char** argv)
 {
     engines::database db(argc == 3 ? argv[1] : ":memory:");
-    db.exec("CREATE TABLE IF NOT EXISTS log (sequence INTEGER PRIMARY KEY, total TEXT NOT NULL);"
-            "CREATE TABLE IF NOT EXISTS invoices (total INTEGER NOT NULL)");
+    db.exec(
+        "CREATE TABLE IF NOT EXISTS log (sequence INTEGER PRIMARY KEY, total TEXT NOT NULL);"
+        "CREATE TABLE IF NOT EXISTS invoices (total INTEGER NOT NULL)");
     engines::statement read(db, "SELECT sequence, total FROM log WHERE sequence > ? LIMIT 3");
     engines::statement insert(db, "INSERT INTO invoices VALUES (?)");
     engines::sqlite_store store(db);

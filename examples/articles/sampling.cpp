@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/chrono.hpp>
 #include <waybill/window.hpp>

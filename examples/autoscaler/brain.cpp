@@ -30,9 +30,8 @@ metric_windows loaded(const memory& m, const rules& r)
 void store(memory& m, const metric_windows& all)
 {
     m.windows.clear();
-    all.for_each_window([&](const key& k, const metric_window& w) {
-        m.windows.emplace(k, waybill::save(w));
-    });
+    all.for_each_window(
+        [&](const key& k, const metric_window& w) { m.windows.emplace(k, waybill::save(w)); });
 }
 
 /// The reason if a row was refused, late or replaced another one; otherwise empty.
@@ -108,8 +107,7 @@ std::vector<decided> step(memory& m, const rules& r, const tick& t, intake& in)
         }
         d.after = *known.instances;
         for (const scaling::reading& x : readings) {
-            d.seen.push_back({std::string(x.metric), x.points,
-                              x.value(scaling::statistic::mean),
+            d.seen.push_back({std::string(x.metric), x.points, x.value(scaling::statistic::mean),
                               x.value(scaling::statistic::highest)});
         }
         std::string said(name(d.what.verdict));

@@ -22,11 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "ticks.hpp"
 #include <waybill/core/time.hpp>
 #include <waybill/scaling.hpp>
 #include <waybill/window.hpp>
-
-#include "ticks.hpp"
 
 namespace autoscaler {
 

@@ -50,9 +50,10 @@ int conclude(const options& o, const rules& r, std::span<const tick> ticks, cons
 
     fmt::print("\n{}{}", summary_of(h, ticks, r), run.remarks);
     if (flaws.empty()) {
-        fmt::print("checked: the decisions are the same after a kill before each of them; means "
-                   "and maxima are those\nof the rows; bounds and cooldowns are kept; no instance "
-                   "was removed while a metric for it was missing\n");
+        fmt::print(
+            "checked: the decisions are the same after a kill before each of them; means "
+            "and maxima are those\nof the rows; bounds and cooldowns are kept; no instance "
+            "was removed while a metric for it was missing\n");
     }
     for (const std::string& f : flaws) support::say(fmt::format("autoscaler: wrong: {}\n", f));
     if (!flaws.empty()) fmt::print("{}", support::verdict_of(flaws));

@@ -21,8 +21,8 @@ namespace autoscaler {
 struct run_so_far {
     std::vector<std::vector<decided>> made{};
     std::size_t first = 0;
-    memory start{};  ///< The state before the first tick of all.
-    memory known{};  ///< The state after the last tick.
+    memory start{};              ///< The state before the first tick of all.
+    memory known{};              ///< The state after the last tick.
     rejections rejected_rows{};  ///< Rows that belong to no tick.
     std::vector<std::string> flaws{};
     std::string remarks{};  ///< Lines of the summary.
@@ -33,7 +33,7 @@ void report_decisions(const options& o, record_file& records, const std::vector<
 
 /// Prints the summary, checks all decisions, draws the chart. Returns the exit code.
 [[nodiscard]] int conclude(const options& o, const rules& r, std::span<const tick> ticks,
-                        const run_so_far& run);
+                           const run_so_far& run);
 
 }  // namespace autoscaler
 

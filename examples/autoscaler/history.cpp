@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <waybill/core/time_text.hpp>
 
 #include "state_file.hpp"
+#include <waybill/core/time_text.hpp>
 
 namespace autoscaler {
 

@@ -16,7 +16,7 @@
 namespace autoscaler {
 
 struct history {
-    memory start{};                           ///< Before the first tick.
+    memory start{};                            ///< Before the first tick.
     std::vector<std::vector<decided>> made{};  ///< For each tick.
     intake rows{};
     memory known{};  ///< After the last one.
@@ -24,8 +24,7 @@ struct history {
 
 /// Decides all ticks from the first on, as if the program was killed before each of them: the state
 /// is written as text and read again. At most about a thousand ticks have such a restart.
-[[nodiscard]] history replayed(std::span<const tick> ticks, const rules& r,
-                               const memory& start);
+[[nodiscard]] history replayed(std::span<const tick> ticks, const rules& r, const memory& start);
 
 /// The violations of these rules, one sentence each:
 ///   1. each mean, highest and number of points equals that of the rows, computed again;

@@ -165,10 +165,22 @@ std::uint64_t number(const char* text)
     if (!n) throw complaint(fmt::format("{} is no number", text));
     return *n;
 }
-milliseconds time(const char* text) { return milliseconds(number(text)); }
-double rate(const char* text) { return static_cast<double>(number(text)) / 1e3; }
-std::string text(double rate) { return fmt::format("{:.0f}", rate * 1e3); }
-std::string text(milliseconds time) { return std::to_string(time.count()); }
+milliseconds time(const char* text)
+{
+    return milliseconds(number(text));
+}
+double rate(const char* text)
+{
+    return static_cast<double>(number(text)) / 1e3;
+}
+std::string text(double rate)
+{
+    return fmt::format("{:.0f}", rate * 1e3);
+}
+std::string text(milliseconds time)
+{
+    return std::to_string(time.count());
+}
 
 /// Waits for a process that was asked to end, and kills it after the deadline.
 int ended(pid_t p, steady::time_point deadline)
@@ -182,7 +194,10 @@ int ended(pid_t p, steady::time_point deadline)
 }
 
 /// True if the process has ended; its status is in `status`.
-bool gone(pid_t p, int& status) { return support::wait_for(p, &status, WNOHANG) != 0; }
+bool gone(pid_t p, int& status)
+{
+    return support::wait_for(p, &status, WNOHANG) != 0;
+}
 
 }  // namespace
 
@@ -252,8 +267,8 @@ bool live_queue::producing()
 
 live_worker live_queue::start_worker()
 {
-    workers_.push_back({start({std::string(live::as_worker), engine_.address(), folder_,
-                               live::text(work_)})});
+    workers_.push_back(
+        {start({std::string(live::as_worker), engine_.address(), folder_, live::text(work_)})});
     return workers_.back();
 }
 

@@ -21,8 +21,6 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <waybill/ext/json/read.hpp>
-#include <waybill/ext/json/scaling.hpp>
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"
@@ -32,6 +30,8 @@
 #include "live_queue.hpp"
 #include "options.hpp"
 #include "run.hpp"
+#include <waybill/ext/json/read.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 namespace {
 
@@ -57,11 +57,16 @@ void expect_files(const options& o)
     support::expect_file("state", o.state,
                          {{"the trace", input}, {"the policy", o.policy}, {"the queue", queue}});
     support::expect_file("records", o.records,
-                         {{"the trace", input}, {"the policy", o.policy}, {"the state", o.state},
+                         {{"the trace", input},
+                          {"the policy", o.policy},
+                          {"the state", o.state},
                           {"the queue", queue}});
     support::expect_file("chart", o.chart,
-                         {{"the trace", input}, {"the policy", o.policy}, {"the state", o.state},
-                          {"the records", o.records}, {"the queue", queue}});
+                         {{"the trace", input},
+                          {"the policy", o.policy},
+                          {"the state", o.state},
+                          {"the records", o.records},
+                          {"the queue", queue}});
 }
 
 int run(const options& o)

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <waybill/core/time_text.hpp>
 
 #include "../engines/depth_any.hpp"
 #include "../support/program.hpp"
 #include "live_engine.hpp"
+#include <waybill/core/time_text.hpp>
 
 // The folder of the trace and the policies; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_AUTOSCALER_FOLDER
@@ -82,7 +82,7 @@ ending wrong(std::string text)
 }
 
 constexpr std::array<std::string_view, 13> with_value = {
-    "--from",  "--policy", "--window", "--every", "--for",    "--instances", "--delay",
+    "--from",  "--policy", "--window", "--every",  "--for",  "--instances", "--delay",
     "--state", "--json",   "--chart",  "--folder", "--seed", "--tick-pause"};
 
 /// Sets a time in [least, one year].
@@ -192,8 +192,8 @@ std::variant<options, ending> options_in(int argc, char** argv)
         if (name == "--help" || name == "-h") {
             return ending{0, fmt::format(usage, listed(engines::depth_forms), live_forms)};
         }
-        const bool takes = std::find(with_value.begin(), with_value.end(), name) !=
-                           with_value.end();
+        const bool takes =
+            std::find(with_value.begin(), with_value.end(), name) != with_value.end();
         if (name == "--live") {
             o.live = true;
             if (i + 1 != argc && is_live_form(argv[i + 1])) o.where = argv[++i];

@@ -20,7 +20,7 @@ struct options {
     bool live = false;    ///< Whether to start a queue, a producer and workers.
     std::string where{};  ///< The engine of the live queue: see live_engine.hpp.
     std::string policy{};
-    std::string state{};   ///< Empty: none.
+    std::string state{};  ///< Empty: none.
     std::string records{};
     std::string chart{};
     std::string folder{};  ///< Of the live queue. Empty: a temporary folder.

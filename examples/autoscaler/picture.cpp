@@ -12,10 +12,10 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <waybill/core/time_text.hpp>
-#include <waybill/scaling/known_metrics.hpp>
 
 #include "../support/svg.hpp"
+#include <waybill/core/time_text.hpp>
+#include <waybill/scaling/known_metrics.hpp>
 
 namespace autoscaler {
 
@@ -87,8 +87,7 @@ private:
             const auto seen = std::find_if(d.seen.begin(), d.seen.end(),
                                            [&](const auto& s) { return s.metric == metric; });
             const bool there = seen != d.seen.end();
-            mean.points.push_back(
-                {d.what.now, there ? seen->mean.value_or(svg::gap) : svg::gap});
+            mean.points.push_back({d.what.now, there ? seen->mean.value_or(svg::gap) : svg::gap});
             highest.points.push_back(
                 {d.what.now, there ? seen->highest.value_or(svg::gap) : svg::gap});
             for (const scaling::evidence& e : d.what.reasons) add_limit(limits, d, e, metric);
@@ -124,8 +123,8 @@ private:
             if (!d.what.command) return;
             const bool up = d.what.verdict == scaling::verdict::up;
             const std::string words = fmt::format("{} to {}", d.what.from, d.what.to);
-            p.markers.push_back({d.what.now, in_words ? words : std::string(),
-                                 up ? svg::red : svg::green});
+            p.markers.push_back(
+                {d.what.now, in_words ? words : std::string(), up ? svg::red : svg::green});
         });
     }
 
@@ -139,8 +138,8 @@ private:
             count.points.push_back({d.what.now, static_cast<double>(d.what.from)});
             count.points.push_back({d.what.now, static_cast<double>(d.after)});
             if (held) held->until = d.what.now;
-            const bool goes_on = held && d.what.verdict == scaling::verdict::held &&
-                                 d.what.why == why;
+            const bool goes_on =
+                held && d.what.verdict == scaling::verdict::held && d.what.why == why;
             if (goes_on) return;
             if (held) add(p, *std::exchange(held, std::nullopt));
             if (d.what.verdict != scaling::verdict::held) return;

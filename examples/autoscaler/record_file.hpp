@@ -38,9 +38,9 @@ public:
         if (kept != 0) {
             const std::uint64_t there = fs::file_size(path_, e);
             if (e || there < kept) {
-                throw support::complaint(fmt::format(
-                    "the records {} are shorter than in the state: {} bytes of {}", path_,
-                    e ? 0 : there, kept));
+                throw support::complaint(
+                    fmt::format("the records {} are shorter than in the state: {} bytes of {}",
+                                path_, e ? 0 : there, kept));
             }
             fs::resize_file(path_, kept, e);
         }

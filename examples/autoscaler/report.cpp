@@ -12,12 +12,12 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "../support/program.hpp"
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/fmt.hpp>
 #include <waybill/ext/json/scaling.hpp>
 #include <waybill/scaling/known_metrics.hpp>
-
-#include "../support/program.hpp"
 
 namespace autoscaler {
 
@@ -72,8 +72,7 @@ scaling::decision in_short(scaling::decision d)
 
 std::string line_of(const decided& d, bool in_full, bool coloured)
 {
-    const std::string said =
-        fmt::format("{}: {}", d.resource, in_full ? d.what : in_short(d.what));
+    const std::string said = fmt::format("{}: {}", d.resource, in_full ? d.what : in_short(d.what));
     if (!coloured) return said;
     switch (d.what.verdict) {
         case scaling::verdict::up: return "\x1b[32m" + said + "\x1b[0m";

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <waybill/scaling/known_metrics.hpp>
 
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "live_queue.hpp"
 #include "run.hpp"
 #include "session.hpp"
+#include <waybill/scaling/known_metrics.hpp>
 
 namespace autoscaler {
 
@@ -101,8 +101,9 @@ int run_live(const options& o, rules r)
         throw complaint(fmt::format("{}: {}", o.policy, scaling::describe(*bad)));
     }
     if (!r.policy.ladder.empty()) {
-        throw complaint(o.policy + ": ladder: --live has no capacity tiers; remove the field, or "
-                                   "name another policy");
+        throw complaint(o.policy +
+                        ": ladder: --live has no capacity tiers; remove the field, or "
+                        "name another policy");
     }
     r.source = fmt::format("a live queue in {}", live_name(o.where));
     const support::locked_folder folder(o.folder, "autoscaler");
@@ -147,10 +148,11 @@ int run_live(const options& o, rules r)
         if (queue.died() != 0) {
             remarks += support::counted(queue.died(), "worker") + " ended without a stop request\n";
         }
-        remarks += fmt::format("{:.1f} workers on average, the maximum is {}; the highest age of a "
-                               "message was {} s\n",
-                               sum.seconds > 0 ? sum.worker_seconds / sum.seconds : 0,
-                               r.policy.instances.highest, sum.oldest);
+        remarks += fmt::format(
+            "{:.1f} workers on average, the maximum is {}; the highest age of a "
+            "message was {} s\n",
+            sum.seconds > 0 ? sum.worker_seconds / sum.seconds : 0, r.policy.instances.highest,
+            sum.oldest);
     }
     const int code = s.end(std::move(flaws), std::move(remarks));
     return is_over() ? 128 + ending_signal() : code;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <waybill/scaling/known_metrics.hpp>
 
 #include "../support/input.hpp"
 #include "../support/program.hpp"
@@ -14,6 +13,7 @@
 #include "run.hpp"
 #include "state_file.hpp"
 #include "trace.hpp"
+#include <waybill/scaling/known_metrics.hpp>
 
 namespace autoscaler {
 

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <waybill/core/utf8.hpp>
-#include <waybill/scaling/known_metrics.hpp>
 
 #include "../engines/depth_any.hpp"
 #include "../support/program.hpp"
 #include "run.hpp"
 #include "session.hpp"
+#include <waybill/core/utf8.hpp>
+#include <waybill/scaling/known_metrics.hpp>
 
 namespace autoscaler {
 
@@ -43,8 +43,9 @@ int run_watch(const options& o, rules r)
     end_on_request();
     const waybill::steady_time start = steady_now();
     waybill::steady_time due = start;
-    const auto is_time_up = [&] { return o.lasting != waybill::duration() &&
-                                         due - start >= o.lasting; };
+    const auto is_time_up = [&] {
+        return o.lasting != waybill::duration() && due - start >= o.lasting;
+    };
     do {
         sleep_until(due);
         if (is_over()) break;

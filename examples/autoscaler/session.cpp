@@ -29,7 +29,10 @@ stored kept_in(const options& o, const rules& r)
 }  // namespace
 
 session::session(const options& o, const rules& r)
-    : o_(o), r_(r), kept_(kept_in(o, r)), records_(o.records, kept_.record_bytes),
+    : o_(o),
+      r_(r),
+      kept_(kept_in(o, r)),
+      records_(o.records, kept_.record_bytes),
       start_(kept_.known)
 {
 }
@@ -101,9 +104,15 @@ int session::end(std::vector<std::string> flaws, std::string remarks)
     return conclude(o_, r_, ticks_, run);
 }
 
-bool is_over() { return over != 0; }
+bool is_over()
+{
+    return over != 0;
+}
 
-int ending_signal() { return over; }
+int ending_signal()
+{
+    return over;
+}
 
 void end_on_request()
 {
@@ -117,7 +126,10 @@ void end_on_request()
     sigaction(SIGTERM, &end, nullptr);
 }
 
-waybill::steady_time steady_now() { return std::chrono::steady_clock::now(); }
+waybill::steady_time steady_now()
+{
+    return std::chrono::steady_clock::now();
+}
 
 void sleep_until(waybill::steady_time due)
 {

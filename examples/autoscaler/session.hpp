@@ -20,8 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/time.hpp>
-
 #include "../engines/depth.hpp"
 #include "brain.hpp"
 #include "closing.hpp"
@@ -29,6 +27,7 @@
 #include "record_file.hpp"
 #include "state_file.hpp"
 #include "ticks.hpp"
+#include <waybill/core/time.hpp>
 
 namespace autoscaler {
 

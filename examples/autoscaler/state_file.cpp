@@ -15,13 +15,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+
+#include "../support/program.hpp"
 #include <waybill/core/detail/base64_text.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/ext/json/scaling.hpp>
-
-#include "../support/program.hpp"
 
 namespace autoscaler {
 
@@ -52,8 +52,8 @@ json json_of(const resource_memory& known)
     json j = {{"state", known.state}, {"said", known.said}};
     if (known.instances) j["instances"] = *known.instances;
     if (const auto& o = known.order) {
-        j["order"] = {{"id", o->what.id}, {"from", o->what.from}, {"to", o->what.to},
-                      {"due", o->due}};
+        j["order"] = {
+            {"id", o->what.id}, {"from", o->what.from}, {"to", o->what.to}, {"due", o->due}};
     }
     return j;
 }
@@ -157,16 +157,15 @@ std::string text_of(const stored& s, const rules& r)
 {
     json windows = json::array();
     for (const auto& [k, bytes] : s.known.windows) {
-        windows.push_back({{"resource", k.first},
-                           {"metric", k.second},
-                           {"samples", padded_base64(bytes)}});
+        windows.push_back(
+            {{"resource", k.first}, {"metric", k.second}, {"samples", padded_base64(bytes)}});
     }
     json resources = json::object();
     for (const auto& [name, known] : s.known.resources) resources[name] = json_of(known);
-    json all = {{"source", r.source},       {"settings", settings_of(r)},
-                      {"ticks", s.known.ticks},   {"mark", s.known.mark},
-                      {"records", s.record_bytes}, {"resources", std::move(resources)},
-                      {"windows", std::move(windows)}};
+    json all = {{"source", r.source},           {"settings", settings_of(r)},
+                {"ticks", s.known.ticks},       {"mark", s.known.mark},
+                {"records", s.record_bytes},    {"resources", std::move(resources)},
+                {"windows", std::move(windows)}};
     if (s.known.now) all["now"] = *s.known.now;
     const std::string body = all.dump() + "\n";
     return fmt::format("{}{} {:016x}\n{}", what_it_is, version, marked(first_mark, body), body);

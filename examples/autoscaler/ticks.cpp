@@ -33,8 +33,8 @@ public:
             drop_doubtful();
             return keep(std::move(r));
         }
-        const bool agree = doubtful_ && r.at - doubtful_->at <= longest_gap &&
-                           doubtful_->at - r.at <= longest_gap;
+        const bool agree =
+            doubtful_ && r.at - doubtful_->at <= longest_gap && doubtful_->at - r.at <= longest_gap;
         if (agree) {
             keep(*std::exchange(doubtful_, std::nullopt));
             return keep(std::move(r));

@@ -21,9 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include <waybill/core/time.hpp>
-
 #include "trace.hpp"
+#include <waybill/core/time.hpp>
 
 namespace autoscaler {
 

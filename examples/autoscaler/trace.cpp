@@ -12,12 +12,12 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <waybill/core/time_text.hpp>
-#include <waybill/core/utf8.hpp>
-#include <waybill/window/sample.hpp>
 
 #include "../support/lines.hpp"
 #include "../support/program.hpp"
+#include <waybill/core/time_text.hpp>
+#include <waybill/core/utf8.hpp>
+#include <waybill/window/sample.hpp>
 
 namespace autoscaler {
 
@@ -139,9 +139,10 @@ public:
                 place_[c] = n;
             }
             if (!place_[c] && c < must_be_there) {
-                wrong(fmt::format("there is no column {}; a trace has time,resource,metric,value "
-                                  "and may have instances",
-                                  columns[c]));
+                wrong(
+                    fmt::format("there is no column {}; a trace has time,resource,metric,value "
+                                "and may have instances",
+                                columns[c]));
             }
         }
     }
@@ -244,8 +245,8 @@ trace read_trace(const std::string& path)
         if (!too_long && is_blank(line)) continue;
         if (!table && !is_json) {
             if (too_long) {
-                throw complaint(fmt::format("{}, line {}: there is no heading, and no JSON",
-                                            t.name, number));
+                throw complaint(
+                    fmt::format("{}, line {}: there is no heading, and no JSON", t.name, number));
             }
             is_json = line[line.find_first_not_of(" \t")] == '{';
             if (!is_json) {

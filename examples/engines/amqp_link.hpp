@@ -217,7 +217,10 @@ private:
     static void stamp_frame(char* frame, std::size_t size)
     {
         constexpr std::string_view transfer("\0\x53\x14", 3);
-        constexpr std::string_view tag("\xA0\x0E" "B---", 6);  // 14 bytes; the last 10 are unique
+        constexpr std::string_view tag(
+            "\xA0\x0E"
+            "B---",
+            6);  // 14 bytes; the last 10 are unique
         constexpr std::string_view format("\x70\x80\x01\x37\0", 5);
         // The tag is the third field, after two small numbers.
         const std::string_view fields(frame, size < 48 ? size : 48);

@@ -53,7 +53,10 @@ inline constexpr std::size_t reason_bytes = 8'192;
 
 using json = nlohmann::json;
 
-[[nodiscard]] inline std::string type_of(const std::string& name) { return name + "@odata.type"; }
+[[nodiscard]] inline std::string type_of(const std::string& name)
+{
+    return name + "@odata.type";
+}
 
 /// UTF-8 without control characters other than those of a text.
 [[nodiscard]] inline bool is_text(std::string_view bytes)
@@ -284,12 +287,12 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     if (!row.is_object()) throw malformed_row("a row is no object");
     waybill::pipeline_dead_letter l;
     l.properties = {session_of_partition_key(text_in(row, "PartitionKey")), count_in(row, "step"),
-               count_in(row, "first"), count_in(row, "total"), flag_in(row, "last")};
+                    count_in(row, "first"), count_in(row, "total"), flag_in(row, "last")};
     const auto key = waybill::row_key::read(text_in(row, "RowKey"));
     if (!key.readable()) throw malformed_row(describe(key));
     l.sequence = key.sequence;
-    l.origin = {text_in(row, "origin"), count_in(row, "origin_sequence"),
-                count_in(row, "generation"), count_in(row, "origin_tries"),
+    l.origin = {text_in(row, "origin"),       count_in(row, "origin_sequence"),
+                count_in(row, "generation"),  count_in(row, "origin_tries"),
                 text_in(row, "origin_state"), text_in(row, "origin_message")};
     l.message_id = text_in(row, "message_id");
     l.reason = named_in(row, "reason", l.reason, waybill::dead_letter_reason::broker);

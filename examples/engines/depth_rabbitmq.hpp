@@ -87,10 +87,8 @@ private:
         }
         depth d{.ready = *ready, .in_flight = *unacked};
         const auto head = number("head_message_timestamp");
-        if (d.ready == 0)
-            d.age = 0;
-        else if (head)
-            d.age = age_at(static_cast<std::int64_t>(*head));
+        if (d.ready == 0) d.age = 0;
+        else if (head) d.age = age_at(static_cast<std::int64_t>(*head));
         return d;
     }
 

@@ -195,10 +195,8 @@ private:
         if (options_.user.empty()) return;
         set(CURLOPT_USERNAME, options_.user.c_str());
         set(CURLOPT_PASSWORD, options_.password.c_str());
-        if (options_.aws_sigv4.empty())
-            set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
-        else
-            set(CURLOPT_AWS_SIGV4, options_.aws_sigv4.c_str());
+        if (options_.aws_sigv4.empty()) set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
+        else set(CURLOPT_AWS_SIGV4, options_.aws_sigv4.c_str());
     }
 
     [[nodiscard]] std::string ca_file() const

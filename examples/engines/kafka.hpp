@@ -54,16 +54,13 @@ struct kafka_error : std::runtime_error {
         case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
         case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
         case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
-        case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
-            return waybill::ownership_lost(text);
+        case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST: return waybill::ownership_lost(text);
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
         case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
         case RD_KAFKA_RESP_ERR_INVALID_MSG:
         case RD_KAFKA_RESP_ERR_INVALID_RECORD:
-        case RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE:
-            return waybill::permanent(text);
-        default:
-            return waybill::infrastructure(text);
+        case RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE: return waybill::permanent(text);
+        default: return waybill::infrastructure(text);
     }
 }
 

@@ -87,8 +87,7 @@ public:
             case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
             case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
                 throw kafka_error(rd_kafka_message_errstr(m));
-            default:
-                return {};
+            default: return {};
         }
     }
 
@@ -157,8 +156,7 @@ private:
     {
         const bool added = what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
         try {
-            if (added)
-                begin(list);
+            if (added) begin(list);
             else if (rebalance_.revoked) {
                 rebalance_.revoked(kafka_list::read(list), rd_kafka_assignment_lost(k_) != 0);
             }

@@ -155,8 +155,7 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     using event_queue = std::unique_ptr<rd_kafka_queue_t, decltype(&rd_kafka_queue_destroy)>;
-    using kafka_message =
-        std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)>;
+    using kafka_message = std::unique_ptr<rd_kafka_message_t, decltype(&rd_kafka_message_destroy)>;
 
     static constexpr std::int32_t nowhere = -1;
     static constexpr std::uint64_t max_events = 10'000;  ///< Of one read.

@@ -353,10 +353,8 @@ private:
         const auto token = reinterpret_cast<std::uint64_t>(m._private);
         flight& f = flights_[token >> 32U];
         const std::size_t record = token & UINT32_MAX;
-        if (m.err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            f.found[record] = answer::accepted;
-        else
-            note(f, record, m.err, kafka_possibly_written(m));
+        if (m.err == RD_KAFKA_RESP_ERR_NO_ERROR) f.found[record] = answer::accepted;
+        else note(f, record, m.err, kafka_possibly_written(m));
         if (--f.missing == 0) end(f);
     }
 

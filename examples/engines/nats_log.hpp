@@ -143,10 +143,8 @@ public:
         const natsStatus s = js_GetLastMsg(out(m), client_.jetstream(), stream_.c_str(),
                                            subject(partition).c_str(), nullptr, nullptr);
         std::optional<waybill::position> last;
-        if (s == NATS_OK)
-            last = waybill::position{natsMsg_GetSequence(m.get()), {}};
-        else if (s != NATS_NOT_FOUND)
-            return failure("last message", s, partition);
+        if (s == NATS_OK) last = waybill::position{natsMsg_GetSequence(m.get()), {}};
+        else if (s != NATS_NOT_FOUND) return failure("last message", s, partition);
         return last;
     }
 
@@ -328,8 +326,8 @@ private:
         const std::chrono::nanoseconds expiry = request_expiry;
         const std::string text = "{\"batch\":" + std::to_string(count) +
                                  ",\"expires\":" + std::to_string(expiry.count()) + '}';
-        const natsStatus s = natsConnection_PublishRequestString(
-            client_.connection(), call.c_str(), c.inbox.c_str(), text.c_str());
+        const natsStatus s = natsConnection_PublishRequestString(client_.connection(), call.c_str(),
+                                                                 c.inbox.c_str(), text.c_str());
         if (s == NATS_OK) c.requested = count;
         return s;
     }
@@ -413,8 +411,8 @@ private:
     {
         const std::string inbox = new_inbox() + '.';
         nats_subscription replies;
-        natsStatus s = natsConnection_SubscribeSync(out(replies), client_.connection(),
-                                                    (inbox + '*').c_str());
+        natsStatus s =
+            natsConnection_SubscribeSync(out(replies), client_.connection(), (inbox + '*').c_str());
         if (s != NATS_OK) return failure("inbox", s);
 
         std::vector<bool> done(events.size());

@@ -126,10 +126,8 @@ public:
             const bool usable = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                                 (c >= '0' && c <= '9') || c == '-' || c == '_';
             constexpr std::string_view digits = "0123456789ABCDEF";
-            if (usable)
-                s += c;
-            else
-                (s += '%', s += digits[byte >> 4U], s += digits[byte & 15U]);
+            if (usable) s += c;
+            else (s += '%', s += digits[byte >> 4U], s += digits[byte & 15U]);
         }
         return key.empty() ? s + '%' : s;
     }
@@ -222,10 +220,8 @@ private:
             if (s != NATS_OK && s != NATS_NO_RESPONDERS) break;
             for (; s == NATS_OK || s == NATS_NO_RESPONDERS;
                  s = next_reply(reply, clock::time_point::min())) {
-                if (s == NATS_OK)
-                    take(reply.get(), all, ready, in_flight);
-                else
-                    ++without_responders;
+                if (s == NATS_OK) take(reply.get(), all, ready, in_flight);
+                else ++without_responders;
             }
             if (in_flight != before) resize_window(clock::now() - oldest, before - in_flight);
             // nats.c does not return the message of such a reply. When no other replies are left,

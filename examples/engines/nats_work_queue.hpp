@@ -324,10 +324,8 @@ private:
     {
         nats_stream_info stream;
         const natsStatus s = stream_info(stream, name_);
-        if (s == NATS_NOT_FOUND)
-            create(stream, name_, subject(), js_WorkQueuePolicy);
-        else
-            check("stream info", s);
+        if (s == NATS_NOT_FOUND) create(stream, name_, subject(), js_WorkQueuePolicy);
+        else check("stream info", s);
         const jsStreamConfig& c = *stream->Config;
         if (c.Retention != js_WorkQueuePolicy || c.SubjectsLen != 1 || subject() != c.Subjects[0]) {
             throw nats_error("the stream exists, but is no work queue of subject " + subject() +
@@ -352,10 +350,8 @@ private:
         nats_stream_info info;
         const std::string dead = name_ + "_DEAD";
         const natsStatus s = stream_info(info, dead);
-        if (s == NATS_NOT_FOUND)
-            create(info, dead, name_ + ".dead", js_LimitsPolicy);
-        else
-            check("stream info", s);
+        if (s == NATS_NOT_FOUND) create(info, dead, name_ + ".dead", js_LimitsPolicy);
+        else check("stream info", s);
     }
 
     /// Changes the lock of an existing consumer.

@@ -159,8 +159,7 @@ public:
             drop();
             throw why;
         }
-        PQsetNoticeReceiver(
-            c_, [](void*, const PGresult*) {}, nullptr);
+        PQsetNoticeReceiver(c_, [](void*, const PGresult*) {}, nullptr);
         // If it is off, a crash can lose a confirmed commit.
         exec(
             "SELECT set_config('synchronous_commit', 'on', false)"

@@ -397,7 +397,7 @@ private:
     {
         namespace fs = std::filesystem;
         std::vector<pid_t> found;
-        struct stat lock {};
+        struct stat lock{};
         if (stat(lock_path().c_str(), &lock) != 0) return found;
         std::error_code e;
         for (fs::directory_iterator process("/proc", e), end; !e && process != end;
@@ -406,7 +406,7 @@ private:
             std::error_code gone;  // the process has ended meanwhile
             for (fs::directory_iterator file(process->path() / "fd", gone);
                  pid > 0 && pid != getpid() && !gone && file != end; file.increment(gone)) {
-                struct stat each {};
+                struct stat each{};
                 if (stat(file->path().c_str(), &each) != 0 || each.st_dev != lock.st_dev ||
                     each.st_ino != lock.st_ino) {
                     continue;

@@ -381,10 +381,8 @@ private:
             bury_.run(session, o_.deliveries);
             return found(session_lock{session, r.number<std::uint64_t>(0, 0)});
         });
-        if (held && *held)
-            held_by_[session] = {(*held)->token, std::move(h)};
-        else
-            h->release();
+        if (held && *held) held_by_[session] = {(*held)->token, std::move(h)};
+        else h->release();
         if (h && idle_.size() < most_idle) idle_.push_back(std::move(h));
         return held;
     }

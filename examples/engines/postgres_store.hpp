@@ -170,9 +170,10 @@ public:
     }
 
     /// The row stays, without a sequence.
-    [[nodiscard]] waybill::result<waybill::advance_outcome> reset(
-        transaction& tx, const waybill::partition_key& key, const waybill::position& from,
-        std::uint64_t epoch)
+    [[nodiscard]] waybill::result<waybill::advance_outcome> reset(transaction& tx,
+                                                                  const waybill::partition_key& key,
+                                                                  const waybill::position& from,
+                                                                  std::uint64_t epoch)
     {
         auto outcome = waybill::advance_outcome::applied;
         const auto written = within(tx, [&] {
@@ -267,8 +268,9 @@ public:
         return found;
     }
 
-    [[nodiscard]] waybill::result<void> store_crash_record(
-        transaction& tx, const waybill::partition_key& key, const waybill::crash_record& a)
+    [[nodiscard]] waybill::result<void> store_crash_record(transaction& tx,
+                                                           const waybill::partition_key& key,
+                                                           const waybill::crash_record& a)
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, a.from, a.to, a.suspects, a.deaths,
@@ -276,8 +278,8 @@ public:
         });
     }
 
-    [[nodiscard]] waybill::result<void> clear_crash_record(
-        transaction& tx, const waybill::partition_key& key)
+    [[nodiscard]] waybill::result<void> clear_crash_record(transaction& tx,
+                                                           const waybill::partition_key& key)
     {
         return within(tx, [&] { forget_.run(key.source, key.group, key.partition); });
     }
@@ -360,7 +362,8 @@ private:
     }
 
     /// The outcome of a conditional statement on the row of `key`.
-    [[nodiscard]] waybill::advance_outcome outcome_of(const rows& r, const waybill::partition_key& key,
+    [[nodiscard]] waybill::advance_outcome outcome_of(const rows& r,
+                                                      const waybill::partition_key& key,
                                                       std::uint64_t epoch)
     {
         if (r.touched() == 1) return waybill::advance_outcome::applied;
@@ -432,8 +435,7 @@ private:
                    " size, checksum FROM dead_letters"
                    " WHERE source = $1 AND grp = $2 AND part = $3"
                    " AND ($4::numeric IS NULL OR sequence > $4) ORDER BY sequence LIMIT $5"};
-    prepared keys_{db_,
-                   "SELECT DISTINCT source, grp, part FROM dead_letters ORDER BY 1, 2, 3"};
+    prepared keys_{db_, "SELECT DISTINCT source, grp, part FROM dead_letters ORDER BY 1, 2, 3"};
     prepared remove_{db_,
                      "DELETE FROM dead_letters"
                      " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $4"};

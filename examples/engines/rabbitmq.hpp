@@ -434,7 +434,7 @@ private:
     std::map<std::uint64_t, std::size_t> in_flight_{};  // from delivery tags to lines
     std::uint64_t next_tag_ = 1;
     std::uint64_t attempt_ = 0;
-    std::uint64_t unnumbered_ = 0;  // the last number of an attempt that had none
+    std::uint64_t unnumbered_ = 0;                 // the last number of an attempt that had none
     std::size_t last_ = 0;                         // the line that was published last
     std::uint64_t confirmed_size_ = 0;             // of the largest accepted message
     std::uint64_t max_size_ = waybill::unlimited;  // max_message_size, after a refusal

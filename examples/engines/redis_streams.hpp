@@ -230,10 +230,8 @@ private:
         const std::string number = std::to_string(++number_);
         c.append({"MULTI"});
         for (std::size_t i = 0; i != bodies.size(); ++i) {
-            if (bodies[i].size() > max_body_)
-                refuse_size(i, bodies[i].size());
-            else
-                c.append({"XADD", name_, "*", "body", bodies[i]});
+            if (bodies[i].size() > max_body_) refuse_size(i, bodies[i].size());
+            else c.append({"XADD", name_, "*", "body", bodies[i]});
         }
         c.append({"SET", marker_, number, "PX", day});
         c.append({"EXEC"});

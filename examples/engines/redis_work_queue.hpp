@@ -131,9 +131,8 @@ public:
     [[nodiscard]] waybill::result<bool> empty()
     {
         bool none = false;
-        waybill::fault f = guarded([&](redis_client& c) {
-            none = c.ask({"XLEN", name_}).number() == 0;
-        });
+        waybill::fault f =
+            guarded([&](redis_client& c) { none = c.ask({"XLEN", name_}).number() == 0; });
         if (!f.ok()) return waybill::unexpected(std::move(f));
         return none;
     }

@@ -143,10 +143,7 @@ public:
         _exit(no_program);
     }
 
-    [[nodiscard]] pid_t pid() const noexcept
-    {
-        return pid_;
-    }
+    [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
     /// True if the process does not run. It is then removed from the process table.
     [[nodiscard]] bool ended() noexcept
@@ -170,10 +167,7 @@ public:
     }
 
     /// SIGKILL, and returns after the end of the process.
-    void kill() noexcept
-    {
-        stop(std::chrono::seconds(0));
-    }
+    void kill() noexcept { stop(std::chrono::seconds(0)); }
 
     /// SIGTERM, so that the server writes its data. SIGKILL after `patience`.
     void stop(std::chrono::seconds patience) noexcept

@@ -53,11 +53,11 @@ struct session_message {
 
 struct session_options {
     std::chrono::milliseconds lock{30'000};
-    std::uint64_t deliveries = 10;               ///< Of one message, before it is dead-lettered.
+    std::uint64_t deliveries = 10;                 ///< Of one message, before it is dead-lettered.
     std::chrono::milliseconds remembers{600'000};  ///< The time of duplicate detection.
     std::uint64_t batch_bytes = 262'144;
     std::uint64_t state_bytes = 262'144;
-    std::uint64_t partitions = 0;                ///< At most 32,768; 0: there are none.
+    std::uint64_t partitions = 0;  ///< At most 32,768; 0: there are none.
     std::int64_t (*clock)() = wall_milliseconds;
 };
 

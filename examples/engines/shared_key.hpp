@@ -96,8 +96,7 @@ inline constexpr std::string_view development_key =
     std::string text(date);
     text.append("\n/").append(account).append(path);
     const std::string bytes = from_padded_base64(key).value_or("");
-    return "SharedKeyLite " + std::string(account) + ":" +
-           padded_base64(hmac_sha256(bytes, text));
+    return "SharedKeyLite " + std::string(account) + ":" + padded_base64(hmac_sha256(bytes, text));
 }
 
 }  // namespace engines

@@ -338,10 +338,8 @@ private:
     template <class V>
     void bind(int place, const std::optional<V>& v)
     {
-        if (v)
-            bind(place, *v);
-        else
-            check(sqlite3_bind_null(s_, place));
+        if (v) bind(place, *v);
+        else check(sqlite3_bind_null(s_, place));
     }
     void check(int code) const
     {

@@ -111,9 +111,10 @@ public:
     {
         if (id.empty()) id = waybill::job::message_id(s);
         session_message m{.session = s.session, .id = std::move(id), .body = std::move(body)};
-        waybill::write_step_properties(s, origin, [&](std::string_view name, std::string_view value) {
-            m.properties.emplace(name, value);
-        });
+        waybill::write_step_properties(s, origin,
+                                       [&](std::string_view name, std::string_view value) {
+                                           m.properties.emplace(name, value);
+                                       });
         return send(m);
     }
     /// A message of a redrive.
@@ -201,7 +202,10 @@ public:
         return close(l, std::chrono::ceil<std::chrono::milliseconds>(exact));
     }
 
-    [[nodiscard]] result<std::optional<std::string>> load(const session_lock& l) { return state(l); }
+    [[nodiscard]] result<std::optional<std::string>> load(const session_lock& l)
+    {
+        return state(l);
+    }
     [[nodiscard]] fault save(const session_lock& l, const std::string& bytes)
     {
         return set_state(l, bytes);
@@ -226,7 +230,11 @@ public:
         using found = std::optional<std::string>;
         return under<found>(l, [&]() -> result<found> {
             found bytes;
-            state_.each([&] { if (!state_.null(0)) bytes = state_.bytes(0); }, l.session);
+            state_.each(
+                [&] {
+                    if (!state_.null(0)) bytes = state_.bytes(0);
+                },
+                l.session);
             return bytes;
         });
     }

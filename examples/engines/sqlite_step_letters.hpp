@@ -87,7 +87,8 @@ private:
         " tries INTEGER NOT NULL, enqueued INTEGER NOT NULL, parked INTEGER NOT NULL,"
         " kept INTEGER NOT NULL, body BLOB NOT NULL, size INTEGER NOT NULL,"
         " checksum INTEGER NOT NULL, state BLOB NOT NULL, state_cut INTEGER NOT NULL,"
-        " origin_state BLOB NOT NULL, origin_message TEXT NOT NULL, PRIMARY KEY (session, row_key)) WITHOUT ROWID";
+        " origin_state BLOB NOT NULL, origin_message TEXT NOT NULL, PRIMARY KEY (session, "
+        "row_key)) WITHOUT ROWID";
 
     void put(const waybill::pipeline_dead_letter& l)
     {
@@ -169,8 +170,9 @@ private:
                    "INSERT OR REPLACE INTO step_letters VALUES"
                    " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                    " ?, ?)"};
-    statement mark_{db_, "UPDATE step_letters SET sent_to = ?, resume_at = ?, total = ?"
-                         " WHERE session = ? AND row_key IN (?, ?) AND sent_to <= ?"};
+    statement mark_{db_,
+                    "UPDATE step_letters SET sent_to = ?, resume_at = ?, total = ?"
+                    " WHERE session = ? AND row_key IN (?, ?) AND sent_to <= ?"};
     statement remove_{db_, "DELETE FROM step_letters WHERE session = ? AND row_key IN (?, ?)"};
     statement list_{db_, "SELECT * FROM step_letters ORDER BY session, row_key"};
     statement find_{db_, "SELECT * FROM step_letters WHERE session = ? AND row_key = ?"};

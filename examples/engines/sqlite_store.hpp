@@ -54,9 +54,10 @@ public:
     }
 
     /// The row stays, without a sequence.
-    [[nodiscard]] waybill::result<waybill::advance_outcome> reset(
-        transaction& tx, const waybill::partition_key& key, const waybill::position& from,
-        std::uint64_t epoch)
+    [[nodiscard]] waybill::result<waybill::advance_outcome> reset(transaction& tx,
+                                                                  const waybill::partition_key& key,
+                                                                  const waybill::position& from,
+                                                                  std::uint64_t epoch)
     {
         return replace(tx, key, from, {}, "", epoch);
     }
@@ -132,16 +133,17 @@ public:
             return found;
         });
     }
-    [[nodiscard]] waybill::result<void> store_crash_record(
-        transaction& tx, const waybill::partition_key& key, const waybill::crash_record& row)
+    [[nodiscard]] waybill::result<void> store_crash_record(transaction& tx,
+                                                           const waybill::partition_key& key,
+                                                           const waybill::crash_record& row)
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, row.from, row.to, row.suspects,
                       row.deaths, row.incarnation, row.epoch);
         });
     }
-    [[nodiscard]] waybill::result<void> clear_crash_record(
-        transaction& tx, const waybill::partition_key& key)
+    [[nodiscard]] waybill::result<void> clear_crash_record(transaction& tx,
+                                                           const waybill::partition_key& key)
     {
         return within(tx, [&] { forget_.run(key.source, key.group, key.partition); });
     }

@@ -32,8 +32,7 @@ namespace engines {
 [[nodiscard]] inline waybill::fault_kind classify(const std::exception& e) noexcept
 {
     const auto* const own = dynamic_cast<const sqlite_error*>(&e);
-    return own && own->of_values() ? waybill::fault_kind::permanent
-                                   : waybill::by_default{}(e);
+    return own && own->of_values() ? waybill::fault_kind::permanent : waybill::by_default{}(e);
 }
 
 class sqlite_transactions {

@@ -18,9 +18,8 @@ using support::grouped;
 /// The accepted error of a sum of weights for a known number of events.
 double allowed(const measured& m, double events, double one_in)
 {
-    const double n = m.points == 0
-                         ? one_in
-                         : static_cast<double>(m.weight()) / static_cast<double>(m.points);
+    const double n =
+        m.points == 0 ? one_in : static_cast<double>(m.weight()) / static_cast<double>(m.points);
     return believed * std::sqrt(std::max(m.variance_of_weights, events * (n - 1)));
 }
 
@@ -72,9 +71,10 @@ verdict check(const telemetry& t, const std::vector<counted_minute>& truth)
     const double off = static_cast<double>(all.weight()) - counted;
     const double most = std::sqrt(chance);
     if (std::abs(off) > most) {
-        v.wrong.push_back(fmt::format("{:.0f} events were counted, and the sum of the weights is "
-                                      "{}; chance allows {:.0f} more or fewer",
-                                      counted, grouped(all.weight()), most));
+        v.wrong.push_back(
+            fmt::format("{:.0f} events were counted, and the sum of the weights is "
+                        "{}; chance allows {:.0f} more or fewer",
+                        counted, grouped(all.weight()), most));
     }
     v.said = fmt::format(
         "checked: {} events were counted without sampling; the sum of the weights is {}, {}\n"

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <waybill/core/time_text.hpp>
 
 #include "../support/program.hpp"
+#include <waybill/core/time_text.hpp>
 
 namespace lost_events {
 
@@ -20,7 +20,7 @@ constexpr double noteworthy = 0.1;          // relative to the rate before
 constexpr double other_share = 0.3;         // difference of log2 of the weights: about a fifth
 constexpr std::size_t shortest_phase = 20;  // rows
 constexpr std::size_t fewest_rows = 10;
-constexpr std::size_t most_bins = 65'536;   // limit of compared bins
+constexpr std::size_t most_bins = 65'536;  // limit of compared bins
 
 /// The difference of any two times fits unsigned 64 bits; a duration would saturate.
 double seconds_between(waybill::wall_time from, waybill::wall_time until)
@@ -131,7 +131,10 @@ std::optional<std::size_t> largest_change(const std::vector<phase>& phases)
     return best;
 }
 
-double change(double before, double after) { return before > 0 ? after / before - 1 : 0; }
+double change(double before, double after)
+{
+    return before > 0 ? after / before - 1 : 0;
+}
 
 /// A lasting change of the events per second, by bins. Of the first and the last bin only the part
 /// with rows counts.
@@ -194,7 +197,10 @@ std::string fell(double change)
 
 }  // namespace
 
-double phase::seconds() const { return seconds_between(from, until); }
+double phase::seconds() const
+{
+    return seconds_between(from, until);
+}
 double phase::one_in() const
 {
     return static_cast<double>(sum.weight()) / static_cast<double>(sum.points);
@@ -300,17 +306,17 @@ std::string sentence(const findings& f)
                 "or fall.",
                 all);
         }
-        return fmt::format("From {} on the events {}, and {} all the time: that is no sampling, "
-                           "there really were {}.",
-                           at(f.traffic->at), fell(f.traffic->change()), all,
-                           fewer(f.traffic->change()));
+        return fmt::format(
+            "From {} on the events {}, and {} all the time: that is no sampling, "
+            "there really were {}.",
+            at(f.traffic->at), fell(f.traffic->change()), all, fewer(f.traffic->change()));
     }
 
     const phase& p = f.phases[*f.sampled];
     const bool to_the_end = *f.sampled + 1 == f.phases.size();
-    std::string said = fmt::format("From {} {} {} was recorded; the raw count {}", at(p.from),
-                                   to_the_end ? "on" : "to " + at(p.until), share_of(p),
-                                   fell(f.raw_change));
+    std::string said =
+        fmt::format("From {} {} {} was recorded; the raw count {}", at(p.from),
+                    to_the_end ? "on" : "to " + at(p.until), share_of(p), fell(f.raw_change));
     const bool same_way = (f.raw_change < 0) == (f.event_change < 0);
     if (std::abs(f.event_change) < 0.01) said += ", while the events stayed within 1 %";
     else if (same_way) said += ", the events by " + percent(f.event_change);

@@ -16,10 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "input.hpp"
 #include <waybill/core/time.hpp>
 #include <waybill/window.hpp>
-
-#include "input.hpp"
 
 namespace lost_events {
 
@@ -76,9 +75,9 @@ struct findings {
     std::vector<phase> phases{};
     /// The first phase after the largest change of the share, if there is more than one.
     std::optional<std::size_t> sampled{};
-    double raw_change = 0;     ///< Of the rows per second, from the phase before `sampled` to it.
-    double event_change = 0;   ///< Of the events per second, likewise.
-    double event_doubt = 0;    ///< The possible error of `event_change` through sampling.
+    double raw_change = 0;    ///< Of the rows per second, from the phase before `sampled` to it.
+    double event_change = 0;  ///< Of the events per second, likewise.
+    double event_doubt = 0;   ///< The possible error of `event_change` through sampling.
     std::optional<shift> traffic{};  ///< A lasting change of the number of events.
     bool apart = false;              ///< `traffic` changed at another time than the share.
 

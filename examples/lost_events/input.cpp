@@ -15,10 +15,10 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <waybill/core/time_text.hpp>
 
 #include "../support/lines.hpp"
 #include "../support/program.hpp"
+#include <waybill/core/time_text.hpp>
 
 namespace lost_events {
 

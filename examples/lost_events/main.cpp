@@ -85,8 +85,7 @@ int run(const options& o)
     for (const row& r : t.rows) bins.add(r.at, r.value, r.weight);
     if (bins.losses().no_room != 0) {
         throw complaint(fmt::format("rows are in more than {} bins of {}: choose a wider --bin",
-                                    support::grouped(bins.options().max_bins),
-                                    span_text(width)));
+                                    support::grouped(bins.options().max_bins), span_text(width)));
     }
     const findings f = find(t.rows, bins);
     fmt::print("{}{}{}{}", tables(t, bins, support::coloured()), weeks, not_counted, evidence(f));

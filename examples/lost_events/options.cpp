@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <waybill/core/time_text.hpp>
 
 #include "../support/program.hpp"
+#include <waybill/core/time_text.hpp>
 
 // The folder of the recording; CMake sets it. The default is the working directory.
 #ifndef WAYBILL_LOST_EVENTS_FOLDER
@@ -70,8 +70,7 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     std::optional<waybill::duration>& to = name == "--bin" ? o.bin : o.last;
     to = width_in(value);
     if (!to || *to == waybill::duration::highest()) {
-        return wrong(
-            fmt::format("{} {}: a time such as 30s, 1min or 1d is expected", name, value));
+        return wrong(fmt::format("{} {}: a time such as 30s, 1min or 1d is expected", name, value));
     }
     if (*to <= waybill::duration()) {
         return wrong(fmt::format("{} {}: must be more than 0", name, value));

@@ -9,9 +9,8 @@
 #include <string>
 #include <variant>
 
-#include <waybill/core/time.hpp>
-
 #include "input.hpp"
+#include <waybill/core/time.hpp>
 
 namespace lost_events {
 

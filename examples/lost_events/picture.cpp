@@ -100,15 +100,15 @@ std::string picture(const telemetry& t, const binned_rows& bins, const findings&
                                   svg::purple, std::move(ranges)});
     }
     if (!truth.empty() && width == waybill::duration::seconds(60)) {
-        svg::series counted{.name = "counted by the service itself", .colour = "#1c2733",
-                            .as = svg::form::dots};
+        svg::series counted{
+            .name = "counted by the service itself", .colour = "#1c2733", .as = svg::form::dots};
         for (const counted_minute& m : truth) {
             counted.points.push_back({m.from + width * 0.5, static_cast<double>(m.events)});
         }
         weighted.series.push_back(std::move(counted));
     }
-    svg::panel recorded{.name = "percent of the events that were recorded", .highest = 100.0,
-                        .height = 80};
+    svg::panel recorded{
+        .name = "percent of the events that were recorded", .highest = 100.0, .height = 80};
     recorded.series.push_back({.colour = svg::green, .points = shares(t, bins)});
 
     for (std::size_t n = 1; n < f.phases.size(); ++n) {

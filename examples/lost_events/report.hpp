@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <waybill/core/time.hpp>
-
 #include "findings.hpp"
 #include "input.hpp"
+#include <waybill/core/time.hpp>
 
 namespace lost_events {
 

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <waybill/core/text.hpp>
-#include <waybill/core/time_text.hpp>
 
 #include "../support/program.hpp"
 #include "report.hpp"
+#include <waybill/core/text.hpp>
+#include <waybill/core/time_text.hpp>
 
 namespace lost_events {
 
@@ -87,9 +87,8 @@ private:
     [[nodiscard]] std::string bar(const measured& m, std::uint64_t most) const
     {
         const auto letters = [&](std::uint64_t n) {
-            return static_cast<std::size_t>(static_cast<double>(n) * double(bar_letters) /
-                                                static_cast<double>(most) +
-                                            0.5);
+            return static_cast<std::size_t>(
+                static_cast<double>(n) * double(bar_letters) / static_cast<double>(most) + 0.5);
         };
         const std::size_t solid = letters(m.points);
         const std::string rest(letters(m.weight()) - solid, '.');
@@ -272,15 +271,18 @@ std::string by_weekday(const telemetry& t, const std::optional<duration>& last)
     waybill::bins<measured> daily(day);
     for (const row& r : t.rows) daily.add(r.at, r.value, r.weight);
     const waybill::wall_time end = daily.at(t.rows.back().at).until;
-    std::string out = fmt::format("\n{:<10} {:>13} {:>13} {:>9}\n", "day", "events",
-                                  "a week before", "change");
+    std::string out =
+        fmt::format("\n{:<10} {:>13} {:>13} {:>9}\n", "day", "events", "a week before", "change");
     for (const auto& b : daily) {
         if (last && end - b.from > *last) continue;
         const std::uint64_t events = b.measure.weight();
         const std::uint64_t before = daily.at(b.from - day * 7).measure.weight();
         const std::string change =
-            before == 0 ? "-" : fmt::format("{:+.1f} %", 100 * (static_cast<double>(events) /
-                                                                    static_cast<double>(before) - 1));
+            before == 0
+                ? "-"
+                : fmt::format(
+                      "{:+.1f} %",
+                      100 * (static_cast<double>(events) / static_cast<double>(before) - 1));
         out += fmt::format("{:<10} {:>13} {:>13} {:>9}\n", waybill::to_text(b.from).substr(0, 10),
                            grouped(events), before == 0 ? "no row" : grouped(before), change);
     }

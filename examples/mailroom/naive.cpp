@@ -51,10 +51,8 @@ public:
             std::uint64_t largest = 0;
             for (const event& e : list)
                 largest = std::max<std::uint64_t>(largest, to_message(e).header.size());
-            if (largest > header_)
-                header_ = largest;
-            else
-                limit_ -= limit_ / 20;
+            if (largest > header_) header_ = largest;
+            else limit_ -= limit_ / 20;
             send(list);
         }
     }

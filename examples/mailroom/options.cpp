@@ -73,8 +73,8 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     if (name == "--worker") {
         const auto n = support::number_in(value);
         if (!n || *n > 1'023) {
-            return wrong(fmt::format("--worker {}: a file descriptor from 0 to 1023 is expected",
-                                     value));
+            return wrong(
+                fmt::format("--worker {}: a file descriptor from 0 to 1023 is expected", value));
         }
         o.worker = static_cast<int>(*n);
     }

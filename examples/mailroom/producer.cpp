@@ -98,8 +98,8 @@ waybill::send_outcome producer::enqueue(const place& next)
 void producer::put_marker(event& e, std::uint64_t bytes)
 {
     at_.reach("enqueue.marker", e.begin);
-    e = marker_of(
-        e, fmt::format("too large: {} bytes where the limit is {}", bytes, queue_.limit()));
+    e = marker_of(e,
+                  fmt::format("too large: {} bytes where the limit is {}", bytes, queue_.limit()));
 }
 
 void producer::check(const waybill::send_report& report)

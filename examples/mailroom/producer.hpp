@@ -70,7 +70,8 @@ public:
                     last = &e;
                 }
                 const waybill::send_outcome answer = enqueue(last->next);
-                if (waybill::holds_alternative<waybill::batch_sender::accepted>(answer)) done(*last);
+                if (waybill::holds_alternative<waybill::batch_sender::accepted>(answer))
+                    done(*last);
                 return answer;
             },
             waybill::steady_time{},

@@ -19,13 +19,13 @@ namespace mailroom {
 using progress_sink = std::function<void(const std::string&)>;
 
 struct tally {
-    std::uint64_t sends = 0;         ///< Requests to the queue, with any outcome.
-    std::uint64_t batches = 0;       ///< Accepted requests.
-    std::uint64_t rejected = 0;      ///< Refused requests.
+    std::uint64_t sends = 0;             ///< Requests to the queue, with any outcome.
+    std::uint64_t batches = 0;           ///< Accepted requests.
+    std::uint64_t rejected = 0;          ///< Refused requests.
     std::uint64_t unaccepted_bytes = 0;  ///< The bytes of refused requests.
-    std::uint64_t byte = 0;          ///< The producer's position in the input, in bytes.
-    std::uint64_t enqueued = 0;      ///< The number of the last message in the queue.
-    std::uint64_t applied = 0;       ///< The number of the last finished message.
+    std::uint64_t byte = 0;              ///< The producer's position in the input, in bytes.
+    std::uint64_t enqueued = 0;          ///< The number of the last message in the queue.
+    std::uint64_t applied = 0;           ///< The number of the last finished message.
     std::uint64_t peak_rss_kib = 0;
     bool worked = false;    ///< There was something to do.
     std::string holding{};  ///< The phase at which the worker waits to be killed.

@@ -33,10 +33,8 @@ public:
     {
         std::uint64_t n = 0;
         for (; more_ && all_.size(0) <= line; advance()) {
-            if (all_.size(0) == line && same(all_))
-                ++n;
-            else
-                ++strays_;
+            if (all_.size(0) == line && same(all_)) ++n;
+            else ++strays_;
         }
         return n;
     }
@@ -113,12 +111,9 @@ findings verify(const options& o, const place* from)
         });
         const std::uint64_t out =
             parked ? parked->about(l->number, [](const auto&) { return true; }) : 0;
-        if (in != 0)
-            ++f.applied;
-        else if (out != 0)
-            ++f.dead_lettered;
-        else
-            ++f.lost;
+        if (in != 0) ++f.applied;
+        else if (out != 0) ++f.dead_lettered;
+        else ++f.lost;
         f.duplicated += in + out - (in + out == 0 ? 0 : 1);
         if (from && l->begin >= from->byte) fewest.add(parse(*std::move(l)));
     }
@@ -175,10 +170,8 @@ void dump(const options& o)
             std::string row = name;
             for (int i = 0; i < all.columns(); ++i) {
                 row += '|';
-                if (all.null(i))
-                    row += "NULL";
-                else
-                    row += all.text(i);
+                if (all.null(i)) row += "NULL";
+                else row += all.text(i);
             }
             fmt::print("{}\n", row);
         }

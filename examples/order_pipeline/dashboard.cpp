@@ -135,8 +135,8 @@ std::string line_of(const row& r)
     if (is_import(r.job)) {
         const std::uint64_t parked = r.count(mark::failed) + r.count(mark::after_failure);
         const std::uint64_t settled = r.marks.size() - r.count(mark::waiting);
-        line += strip_of(r) + "   " +
-                describe(waybill::job::progress{settled, parked, r.marks.size()});
+        line +=
+            strip_of(r) + "   " + describe(waybill::job::progress{settled, parked, r.marks.size()});
     }
     if (const std::string marks = marks_of(r); !marks.empty()) {
         if (is_import(r.job)) line += "   ";
@@ -215,10 +215,8 @@ void print(const dashboard& b, shown what)
     const std::vector<bool> lines = chosen(b, what);
     std::size_t left_out = 0;
     for (std::size_t n = 0; n != b.size(); ++n) {
-        if (lines[n])
-            fmt::print("{}\n", line_of(b[n]));
-        else
-            ++left_out;
+        if (lines[n]) fmt::print("{}\n", line_of(b[n]));
+        else ++left_out;
     }
     if (left_out != 0) fmt::print("{} are not shown\n", support::counted(left_out, "job"));
     print_sums(b);

@@ -18,7 +18,7 @@
 namespace order_pipeline {
 
 enum class mark : std::uint8_t {
-    waiting,        ///< Not handled yet.
+    waiting,  ///< Not handled yet.
     done,
     returned,       ///< Done, after it was dead-lettered.
     failed,         ///< Dead-lettered after its own failure.

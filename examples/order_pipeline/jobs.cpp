@@ -142,13 +142,12 @@ std::uint64_t write_down(shop_tables& tables, const std::vector<summed_job>& job
 sent_messages send_in_order(shop_services& w, std::span<const engines::session_message> messages)
 {
     // A message that is not sent blocks the rest of its session, and no other session.
-    waybill::batch_sender sender({.limit = {.bytes = queue_options.batch_bytes,
-                                            .envelope = engines::session_batch_envelope},
-                                  .exact_sizes = true,
-                                  .ordered = true});
+    waybill::batch_sender sender(
+        {.limit = {.bytes = queue_options.batch_bytes, .envelope = engines::session_batch_envelope},
+         .exact_sizes = true,
+         .ordered = true});
     const auto size = [](const engines::session_message& m) {
-        return waybill::batch_sender::queued{engines::size_in_batch(m),
-                                             waybill::crc32c(m.session)};
+        return waybill::batch_sender::queued{engines::size_in_batch(m), waybill::crc32c(m.session)};
     };
     const auto transmit = [&](const auto& batch) {
         std::vector<engines::session_message> all;
@@ -156,8 +155,7 @@ sent_messages send_in_order(shop_services& w, std::span<const engines::session_m
         return w.queue.send(all);
     };
     support::standard_environment env;
-    const waybill::send_report report =
-        waybill::send_all(messages, size, sender, transmit, env);
+    const waybill::send_report report = waybill::send_all(messages, size, sender, transmit, env);
 
     sent_messages sent{messages.size(), report.sends, {}};
     for (const waybill::item_report& r : report.outcomes) {

@@ -19,7 +19,7 @@ namespace order_pipeline {
 struct sent_messages {
     std::uint64_t accepted = 0;  ///< The number of messages in the queue, from the first on.
     std::uint64_t batches = 0;
-    waybill::fault why{};        ///< The fault of the next one.
+    waybill::fault why{};  ///< The fault of the next one.
 };
 
 /// Sends messages in their order, in as few batches as the queue allows.
@@ -31,7 +31,7 @@ struct taken_jobs {
     std::uint64_t known = 0;  ///< Jobs that were stored before.
     std::uint64_t steps = 0;
     std::uint64_t batches = 0;
-    std::string left_out{};   ///< The lines that are no jobs, with the reasons.
+    std::string left_out{};  ///< The lines that are no jobs, with the reasons.
 };
 
 /// Makes a job of each order, or of all products of an import, and sends its steps. The queue drops

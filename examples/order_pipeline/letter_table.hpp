@@ -75,10 +75,8 @@ public:
     waybill::result<std::vector<letter>> list() override { return table_.list(); }
     std::uint64_t removed_at_once() const noexcept override
     {
-        if constexpr (requires { Table::removed_at_once; })
-            return Table::removed_at_once;
-        else
-            return UINT64_MAX;
+        if constexpr (requires { Table::removed_at_once; }) return Table::removed_at_once;
+        else return UINT64_MAX;
     }
 
 protected:

@@ -49,7 +49,10 @@ using namespace order_pipeline;
 using support::counted;
 using support::grouped;
 
-std::string batches(std::uint64_t n) { return n == 1 ? "1 batch" : grouped(n) + " batches"; }
+std::string batches(std::uint64_t n)
+{
+    return n == 1 ? "1 batch" : grouped(n) + " batches";
+}
 
 /// Prints the progress in one line, at most every 500 ms.
 class news {
@@ -88,8 +91,8 @@ private:
 bool work_and_check(shop_services& services, const options& o, sessions_server& server)
 {
     news all(services);
-    const casualties c = work_off(services, o, server,
-                                  [&](const std::string& why) { all.report(why); });
+    const casualties c =
+        work_off(services, o, server, [&](const std::string& why) { all.report(why); });
     const dashboard b = read_dashboard(services);
     print(b, o.what == command::redrive || o.fix ? shown::what_came_back : shown::all);
     support::write_file("picture", o.chart, picture(b));

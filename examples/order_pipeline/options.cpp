@@ -71,7 +71,7 @@ ending wrong(std::string text)
 
 struct flag_option {
     std::string_view name;
-    bool options::*into;
+    bool options::* into;
 };
 constexpr flag_option flags[] = {
     {"--import", &options::import},
@@ -82,7 +82,7 @@ constexpr flag_option flags[] = {
 
 struct count_option {
     std::string_view name;
-    std::uint64_t options::*into;
+    std::uint64_t options::* into;
     std::uint64_t lowest;
     std::uint64_t highest;
 };
@@ -96,13 +96,11 @@ constexpr count_option counts[] = {
 
 struct text_option {
     std::string_view name;
-    std::string options::*into;
+    std::string options::* into;
 };
 constexpr text_option texts[] = {
-    {"--input", &options::input},
-    {"--db", &options::db},
-    {"--chart", &options::chart},
-    {"--dead-letters", &options::dead_letters},
+    {"--input", &options::input},       {"--db", &options::db},
+    {"--chart", &options::chart},       {"--dead-letters", &options::dead_letters},
     {"--sessions", &options::sessions},
 };
 

@@ -23,7 +23,7 @@ enum class command : std::uint8_t {
 struct options {
     command what = command::run;
     std::string input{};
-    std::string db{};   ///< Empty: a temporary folder.
+    std::string db{};  ///< Empty: a temporary folder.
     std::string chart{};
     std::string dead_letters{};  ///< Empty: in the shop's database.
     /// Empty: SQLite. "postgres:" starts a server. Otherwise the address of a server.

@@ -97,10 +97,8 @@ public:
     fault complete_dead(const message& m) override { return queue_.complete_dead(m); }
     std::uint64_t depth() override
     {
-        if constexpr (requires { queue_.depth().value_or(1); })
-            return queue_.depth().value_or(1);
-        else
-            return queue_.depth();
+        if constexpr (requires { queue_.depth().value_or(1); }) return queue_.depth().value_or(1);
+        else return queue_.depth();
     }
 
 protected:

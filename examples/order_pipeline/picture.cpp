@@ -17,7 +17,7 @@ namespace {
 
 namespace svg = support::svg;
 
-constexpr double cell = 9;     // of a step, with its gap
+constexpr double cell = 9;  // of a step, with its gap
 constexpr double top = 108;
 constexpr double margin = 28;
 constexpr std::size_t most_notes = 20;

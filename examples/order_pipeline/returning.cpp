@@ -50,9 +50,10 @@ waybill::pipeline_dead_letter letter_of(shop_services& w, const engines::session
     const std::string bytes = state_of(w, m.session);
     const auto state = codec.decode(bytes.empty() ? std::nullopt : std::optional(bytes));
     const bool known = state.outcome == waybill::state_read::ok;
-    return make_broker_dead_letter({read.properties, read.origin, m.sequence, m.id, m.body, came, bytes},
-                                   m.dead_for, m.deliveries, known ? &state.progress : nullptr,
-                                   wall(), {.mode = policy_of(m.session).mode});
+    return make_broker_dead_letter(
+        {read.properties, read.origin, m.sequence, m.id, m.body, came, bytes}, m.dead_for,
+        m.deliveries, known ? &state.progress : nullptr, wall(),
+        {.mode = policy_of(m.session).mode});
 }
 
 /// Turns the broker's dead letters into letters of the pipeline. One that cannot be written stays
@@ -82,9 +83,10 @@ void drain(shop_services& w)
                 [](waybill::idle) {});
         }
         if (one.outcome() == waybill::dead_letter_import::import_outcome::drained) continue;
-        support::say(fmt::format("order_pipeline: {} was dead-lettered by the broker, and is {}: "
-                                 "{}\n",
-                                 m.id, name(one.outcome()), last.text));
+        support::say(
+            fmt::format("order_pipeline: {} was dead-lettered by the broker, and is {}: "
+                        "{}\n",
+                        m.id, name(one.outcome()), last.text));
     }
 }
 
@@ -99,11 +101,11 @@ void drain_into(letter_list& all, shop_services& w)
         after = (*dead)->sequence;
         waybill::pipeline_dead_letter letter = letter_of(w, **dead);
         const auto there = std::find_if(all.begin(), all.end(), [&](const auto& l) {
-            return l.sequence == letter.sequence && l.properties.session == letter.properties.session;
+            return l.sequence == letter.sequence &&
+                   l.properties.session == letter.properties.session;
         });
         if (there == all.end()) all.push_back(std::move(letter));
-        else
-            *there = waybill::pipeline_dead_letter::merged(*there, std::move(letter));
+        else *there = waybill::pipeline_dead_letter::merged(*there, std::move(letter));
     }
 }
 
@@ -111,7 +113,8 @@ engines::session_message message_of(const waybill::redrive_plan& plan, const let
                                     std::uint64_t n)
 {
     const waybill::redrive_plan::planned_message s = plan.step(all, n);
-    engines::session_message m{.session = s.properties.session, .id = s.message_id, .body = all[n].body};
+    engines::session_message m{
+        .session = s.properties.session, .id = s.message_id, .body = all[n].body};
     waybill::write_step_properties(
         s.properties, s.origin,
         [&](std::string_view name, std::string_view value) { m.properties.emplace(name, value); });
@@ -166,7 +169,8 @@ returned bring_back(shop_services& w, const options& o)
     constexpr std::uint64_t chunk = 100;
     const waybill::redrive_plan::options how{.removed_at_once =
                                                  std::min(chunk, w.letters.removed_at_once())};
-    const waybill::redrive_plan plan = waybill::plan_redrive(all, {.failed_step = o.failed_step}, how);
+    const waybill::redrive_plan plan =
+        waybill::plan_redrive(all, {.failed_step = o.failed_step}, how);
     say_plan(plan, all, o.dry_run ? all.size() : 6);
     returned r;
     if (o.dry_run) return r;

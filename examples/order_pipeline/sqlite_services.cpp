@@ -119,13 +119,13 @@ databases open_sqlite(const options& o)
     // Sessions that a killed run has locked are free at once: the folder lock, which this process has,
     // shows that no worker of that run is left.
     if (!o.worker) {
-        f->queue.exec("UPDATE sessions SET held_until = 0 WHERE held_until IS NOT NULL;"
-                      "UPDATE dead SET held_until = 0");
+        f->queue.exec(
+            "UPDATE sessions SET held_until = 0 WHERE held_until IS NOT NULL;"
+            "UPDATE dead SET held_until = 0");
     }
     if (o.dead_letters.empty())
         d.letters = std::make_unique<letters_in<engines::sqlite_step_letters>>(f->shop);
-    else
-        d.letters = azure_letters(o.dead_letters);
+    else d.letters = azure_letters(o.dead_letters);
     d.tables = std::make_unique<sqlite_tables>(f->shop);
     d.connections = f;
     return d;

@@ -43,7 +43,10 @@ struct case_file {
     }
 };
 
-bool is_order(std::string_view job) { return job.starts_with("order-"); }
+bool is_order(std::string_view job)
+{
+    return job.starts_with("order-");
+}
 
 /// True for the job's name and for those of its redrives, "order-3~1".
 bool is_session_of(const std::string& job, std::string_view session)

@@ -14,8 +14,8 @@
 namespace order_pipeline {
 
 struct findings {
-    std::uint64_t repeated = 0;         ///< Runs of steps after the first one.
-    std::vector<std::string> wrong{};   ///< All violations, one text each.
+    std::uint64_t repeated = 0;        ///< Runs of steps after the first one.
+    std::vector<std::string> wrong{};  ///< All violations, one text each.
 };
 
 /// Reads the tables again, with its own SQL. Each order is complete in the order of its steps; or

@@ -56,8 +56,7 @@ public:
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
 
         process_step(
-            pipe_, waybill::step_facts::of(read.properties, m.sequence, m.deliveries),
-            environment_,
+            pipe_, waybill::step_facts::of(read.properties, m.sequence, m.deliveries), environment_,
             [&](waybill::pipeline::load_state) {
                 auto loaded = state_.load(read.origin.state);
                 if (!loaded.reason.empty()) place_.report(step_ + loaded.reason);
@@ -146,8 +145,8 @@ private:
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
         return make_pipeline_dead_letter(
-            {r.properties, r.origin, m.sequence, m.id, m.body, came, state_.bytes()}, a, pipe_.reason(),
-            pipe_.progress(), wall());
+            {r.properties, r.origin, m.sequence, m.id, m.body, came, state_.bytes()}, a,
+            pipe_.reason(), pipe_.progress(), wall());
     }
 
     bool keep_lock()

@@ -36,10 +36,8 @@ public:
     {
         constexpr std::uint64_t few = 2;
         const std::uint64_t n = ++chapter_[kind];
-        if (n <= (kind == "sent" ? 1 : few))
-            line(fmt::format("  {} {}", kind, text));
-        else
-            ++untold_[kind];
+        if (n <= (kind == "sent" ? 1 : few)) line(fmt::format("  {} {}", kind, text));
+        else ++untold_[kind];
     }
 
     void close_chapter()

@@ -93,16 +93,18 @@ private:
 
     engines::database db_;
     std::string stored_{};  // the entries as last written
-    engines::statement fresh_{db_, "SELECT id, recipient, subject FROM outbox"
-                                   " WHERE state = 'fresh' ORDER BY id LIMIT 1"};
+    engines::statement fresh_{db_,
+                              "SELECT id, recipient, subject FROM outbox"
+                              " WHERE state = 'fresh' ORDER BY id LIMIT 1"};
     engines::statement by_id_{db_, "SELECT id, recipient, subject FROM outbox WHERE id = ?"};
     engines::statement closed_{db_, "SELECT one FROM closed"};
     engines::statement load_{db_, "SELECT bytes FROM books WHERE name = 'deferred'"};
     engines::statement save_{db_, "INSERT OR REPLACE INTO books VALUES ('deferred', ?)"};
     engines::statement state_{db_, "UPDATE outbox SET state = ? WHERE id = ?"};
-    engines::statement bury_{db_, "INSERT INTO dead_letters"
-                                  " (id, recipient, subject, reason, tries, parked)"
-                                  " VALUES (?, ?, ?, ?, ?, ?)"};
+    engines::statement bury_{db_,
+                             "INSERT INTO dead_letters"
+                             " (id, recipient, subject, reason, tries, parked)"
+                             " VALUES (?, ?, ?, ?, ?, ?)"};
 };
 
 }  // namespace outbox

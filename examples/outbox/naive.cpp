@@ -23,8 +23,9 @@ void run_naive(const options& o)
     using namespace std::chrono_literals;
     const progress_pipe progress(o.progress);
     engines::database db(shop_in(o.db));
-    engines::statement unsent(db, "SELECT id, recipient, subject FROM outbox"
-                                  " WHERE state <> 'sent' ORDER BY id");
+    engines::statement unsent(db,
+                              "SELECT id, recipient, subject FROM outbox"
+                              " WHERE state <> 'sent' ORDER BY id");
     engines::statement sent(db, "UPDATE outbox SET state = 'sent' WHERE id = ?");
     engines::smtp server("127.0.0.1", std::to_string(o.port), 5s);
     std::random_device dice;  // most mail libraries create a new Message-ID each time

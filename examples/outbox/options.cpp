@@ -59,7 +59,7 @@ ending wrong_option(std::string text)
 
 struct number_option {
     std::string_view name;
-    std::uint64_t options::*into;
+    std::uint64_t options::* into;
     std::uint64_t lowest;
     std::uint64_t highest;
 };

@@ -40,20 +40,20 @@ struct options {
     std::uint64_t seed = 1;
     bool kill = false;
     bool plain = false;
-    std::string table{};  ///< The server of the outbox; "postgres:" starts one.
-    std::string to{};     ///< The server for messages; "nats:" starts one.
-    bool cluster = false;  ///< Three nodes of NATS, and a standby of PostgreSQL.
+    std::string table{};         ///< The server of the outbox; "postgres:" starts one.
+    std::string to{};            ///< The server for messages; "nats:" starts one.
+    bool cluster = false;        ///< Three nodes of NATS, and a standby of PostgreSQL.
     std::uint64_t kill_for = 0;  ///< Seconds of random kills with --table and --to.
 
     // Between outbox and its processes; not in --help.
-    role as = role::family;   ///< --as ROLE
+    role as = role::family;      ///< --as ROLE
     std::uint64_t progress = 2;  ///< --tell FD: for progress reports
-    std::uint64_t port = 0;   ///< --port N: of the mail server
-    std::uint64_t busy = 0;   ///< --busy MS: the mail server refuses all mails for this time
-    std::uint64_t begun = 0;  ///< --begun NS: the wall time at 0 s in reports
-    bool at_servers = false;  ///< --servers: use the addresses in the folder
-    std::uint64_t worker = 0;  ///< --worker N: the place of a relay in its pages
-    std::uint64_t pace = 0;    ///< --pace US: the pause after each order
+    std::uint64_t port = 0;      ///< --port N: of the mail server
+    std::uint64_t busy = 0;      ///< --busy MS: the mail server refuses all mails for this time
+    std::uint64_t begun = 0;     ///< --begun NS: the wall time at 0 s in reports
+    bool at_servers = false;     ///< --servers: use the addresses in the folder
+    std::uint64_t worker = 0;    ///< --worker N: the place of a relay in its pages
+    std::uint64_t pace = 0;      ///< --pace US: the pause after each order
 };
 
 /// The exit code and text if the program is to end at once.

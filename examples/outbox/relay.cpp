@@ -28,8 +28,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-waybill::steady_time steady() { return std::chrono::steady_clock::now(); }
-waybill::wall_time wall() { return std::chrono::system_clock::now(); }
+waybill::steady_time steady()
+{
+    return std::chrono::steady_clock::now();
+}
+waybill::wall_time wall()
+{
+    return std::chrono::system_clock::now();
+}
 
 // All times are short, so that a run is short. In production they are minutes, like an outage.
 
@@ -169,13 +175,12 @@ private:
         const waybill::wall_time now = wall();
         const waybill::wall_time due = now + (until - steady());
         deferred_.defer({.sequence = mail.id,
-                     .due = due,
-                     .attempts = mail.tries,
-                     .since = mail.deferred_since.value_or(now)});
+                         .due = due,
+                         .attempts = mail.tries,
+                         .since = mail.deferred_since.value_or(now)});
         mails_.deferred(mail, save(deferred_));
-        progress_("deferred",
-                  fmt::format("until {}: order {}: {}", moment(due), mail.id,
-                              f.ok() ? "the circuit breaker gave no permit" : f.text));
+        progress_("deferred", fmt::format("until {}: order {}: {}", moment(due), mail.id,
+                                          f.ok() ? "the circuit breaker gave no permit" : f.text));
     }
 
     void bury(const letter& mail, const waybill::fault& f)
@@ -234,12 +239,15 @@ private:
     engines::smtp server_;
     waybill::circuit_breaker guard_{guarding};
     waybill::idempotency_keys keys_{{"shop", "outbox", "mails"}};
-    std::string said_{};      // the last refusal
+    std::string said_{};                     // the last refusal
     std::uint64_t reported_generation_ = 1;  // of the generations of the circuit breaker
 };
 
 }  // namespace
 
-void run_relay(const options& o) { relay(o).run(); }
+void run_relay(const options& o)
+{
+    relay(o).run();
+}
 
 }  // namespace outbox

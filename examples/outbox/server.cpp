@@ -58,10 +58,12 @@ public:
 
 private:
     engines::database& db_;
-    engines::statement put_{db_, "INSERT INTO mails VALUES (?, ?, ?, 1) ON CONFLICT (message_id)"
-                                 " DO UPDATE SET copies = copies + 1"};
-    engines::statement refused_{db_, "INSERT INTO refusals VALUES (?, ?, 1)"
-                                     " ON CONFLICT DO UPDATE SET times = times + 1"};
+    engines::statement put_{db_,
+                            "INSERT INTO mails VALUES (?, ?, ?, 1) ON CONFLICT (message_id)"
+                            " DO UPDATE SET copies = copies + 1"};
+    engines::statement refused_{db_,
+                                "INSERT INTO refusals VALUES (?, ?, 1)"
+                                " ON CONFLICT DO UPDATE SET times = times + 1"};
 };
 
 class mail_server {
@@ -193,8 +195,8 @@ private:
     clock::time_point busy_until_;
     mailboxes boxes_;
     std::uint64_t turned_away_ = 0;
-    std::map<std::string, int> tries_{};      // of mailboxes that are busy at first
-    std::set<std::string> forgotten_{};       // recipients whose connection was closed once
+    std::map<std::string, int> tries_{};  // of mailboxes that are busy at first
+    std::set<std::string> forgotten_{};   // recipients whose connection was closed once
     bool from_ = false;
     bool to_ = false;
     std::string recipient_{};

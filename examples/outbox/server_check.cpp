@@ -89,9 +89,9 @@ private:
             if (s == NATS_OK) s = f();
             if (s == NATS_OK || s == NATS_NOT_FOUND) return s;
             if (std::chrono::steady_clock::now() > deadline) {
-                throw support::complaint(fmt::format("NATS, stream {}: {} failed for {} minutes ({})",
-                                                     stream, call, patience.count(),
-                                                     engines::nats_text(s)));
+                throw support::complaint(
+                    fmt::format("NATS, stream {}: {} failed for {} minutes ({})", stream, call,
+                                patience.count(), engines::nats_text(s)));
             }
             std::this_thread::sleep_for(100ms);
         }

@@ -263,10 +263,8 @@ public:
                 throw support::complaint(
                     fmt::format("{} has ended; {}", name_of(n), page_.of(n).reported()));
             }
-            if (n == 0)
-                ++c.shops;
-            else
-                ++c.relays;
+            if (n == 0) ++c.shops;
+            else ++c.relays;
             if (n != 0 && page_.of(n).at == phase::publishing) ++c.publishing;
             start(n);
         }
@@ -400,10 +398,8 @@ private:
         const bool over = kills_are_over();
         if (group_.shop_has_ended() && over && unsent == std::uint64_t{0} && servers_.whole())
             return true;
-        if (unsent && last)
-            nothing_.look(*unsent + (*last << 32U));
-        else
-            nothing_.look(0);
+        if (unsent && last) nothing_.look(*unsent + (*last << 32U));
+        else nothing_.look(0);
         if (!over) nothing_ = {};
         if (nothing_.stood() < patience) return false;
         throw support::complaint(

@@ -129,10 +129,8 @@ public:
     void sleep_until(waybill::steady_time t)
     {
         shown_.at = phase::asleep;
-        if (!broker_.problem().empty())
-            shown_.report(broker_.problem());
-        else if (!report_.last_error.ok())
-            shown_.report(report_.last_error.text);
+        if (!broker_.problem().empty()) shown_.report(broker_.problem());
+        else if (!report_.last_error.ok()) shown_.report(report_.last_error.text);
         while (!stop_requested() && now() < t) std::this_thread::sleep_for(2ms);
         shown_.at = phase::at_work;
     }

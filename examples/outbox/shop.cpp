@@ -100,6 +100,9 @@ void shop::take_next()
     ++taken_;
 }
 
-void shop::close() { db_.exec("INSERT OR IGNORE INTO closed VALUES (1)"); }
+void shop::close()
+{
+    db_.exec("INSERT OR IGNORE INTO closed VALUES (1)");
+}
 
 }  // namespace outbox

@@ -11,8 +11,14 @@
 
 namespace outbox {
 
-[[nodiscard]] inline std::string shop_in(const std::string& db) { return db + "/shop.sqlite"; }
-[[nodiscard]] inline std::string server_in(const std::string& db) { return db + "/server.sqlite"; }
+[[nodiscard]] inline std::string shop_in(const std::string& db)
+{
+    return db + "/shop.sqlite";
+}
+[[nodiscard]] inline std::string server_in(const std::string& db)
+{
+    return db + "/server.sqlite";
+}
 
 /// The tables of the shop. An order and its mail have one number. A mail is fresh, deferred, sent
 /// or dead.

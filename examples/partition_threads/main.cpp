@@ -101,8 +101,8 @@ int main(int argc, char** argv)
     threads.emplace_back([&] { run_thread(s, path, true); });
     for (int n = 0; n != 4; ++n) threads.emplace_back([&] { run_thread(s, path, false); });
 
-    engines::statement count(
-        c.db, "SELECT (SELECT count(*) FROM invoice) = (SELECT count(*) FROM log)");
+    engines::statement count(c.db,
+                             "SELECT (SELECT count(*) FROM invoice) = (SELECT count(*) FROM log)");
     while (count.number() != 1) std::this_thread::sleep_for(20ms);
     {
         const std::lock_guard lock(s.mutex);

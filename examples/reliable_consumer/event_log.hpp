@@ -65,8 +65,9 @@ public:
 private:
     static engines::database& prepared(engines::database& db)
     {
-        db.exec("CREATE TABLE IF NOT EXISTS log (part INTEGER NOT NULL, sequence INTEGER NOT NULL,"
-                " body TEXT NOT NULL, PRIMARY KEY (part, sequence)) WITHOUT ROWID");
+        db.exec(
+            "CREATE TABLE IF NOT EXISTS log (part INTEGER NOT NULL, sequence INTEGER NOT NULL,"
+            " body TEXT NOT NULL, PRIMARY KEY (part, sequence)) WITHOUT ROWID");
         return db;
     }
 

@@ -21,11 +21,23 @@ inline constexpr const char* group = "ledger";
     return {source, group, std::to_string(partition)};
 }
 
-[[nodiscard]] inline std::string log_in(const options& o) { return o.db + "/log.sqlite"; }
-[[nodiscard]] inline std::string sink_in(const options& o) { return o.db + "/sink.sqlite"; }
-[[nodiscard]] inline std::string phases_in(const options& o) { return o.db + "/phases"; }
+[[nodiscard]] inline std::string log_in(const options& o)
+{
+    return o.db + "/log.sqlite";
+}
+[[nodiscard]] inline std::string sink_in(const options& o)
+{
+    return o.db + "/sink.sqlite";
+}
+[[nodiscard]] inline std::string phases_in(const options& o)
+{
+    return o.db + "/phases";
+}
 /// The addresses of the servers, for the workers.
-[[nodiscard]] inline std::string servers_in(const options& o) { return o.db + "/servers"; }
+[[nodiscard]] inline std::string servers_in(const options& o)
+{
+    return o.db + "/servers";
+}
 
 }  // namespace reliable_consumer
 

@@ -64,8 +64,7 @@ void kafka_member::take_up()
         const kafka_partition at = m->at();
         part& p = parts_.at(at);
         const auto ticket = p.tracker.begin(static_cast<std::uint64_t>(m->offset()));
-        if (ticket)
-            waiting_.put({at, *ticket, std::move(*m)}, steady_clock::now());
+        if (ticket) waiting_.put({at, *ticket, std::move(*m)}, steady_clock::now());
         else if (ticket.error() == waybill::completion_tracker::track_error::done_before)
             ++record_.passed_by;
         else if (ticket.error() == waybill::completion_tracker::track_error::full ||
@@ -127,8 +126,9 @@ void kafka_member::later(job j, job_queue& into)
 /// Sends the dead letter. The event is done when the dead letter is acknowledged.
 void kafka_member::park(job j)
 {
-    const auto sent = letters_.send(engines::dead_letter_of(j.message, j.why, where_.group,
-                                                            dead_partitions_, j.whole), ++tokens_);
+    const auto sent = letters_.send(
+        engines::dead_letter_of(j.message, j.why, where_.group, dead_partitions_, j.whole),
+        ++tokens_);
     if (!sent) return park_again(std::move(j), sent.error());
     if (!*sent) return later(std::move(j), unsent_);  // the queue is full
     parked_.emplace(tokens_, std::move(j));

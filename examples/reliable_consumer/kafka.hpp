@@ -34,8 +34,8 @@ struct kafka_place {
     waybill::tracker_options room{.max_in_flight = 100, .span = 200};  ///< Of each partition.
     waybill::tracker_budget beside{.max_bytes = 4'096};  ///< The default limit of brokers.
     waybill::commit_schedule::config pace{.every = 200,
-                                         .interval = waybill::duration::milliseconds(500)};
-    std::uint64_t at_once = 64;  ///< Events begun and not done, of all partitions.
+                                          .interval = waybill::duration::milliseconds(500)};
+    std::uint64_t at_once = 64;               ///< Events begun and not done, of all partitions.
     std::chrono::milliseconds patience{100};  ///< Time without room before a pause.
     std::uint32_t tries = 3;                  ///< Of an event with transient faults.
     waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between the tries.
@@ -55,9 +55,9 @@ struct member_record {
     using times = std::vector<std::chrono::steady_clock::time_point>;
 
     std::map<engines::kafka_partition, times> assigned{};  ///< The times of assignments.
-    std::uint64_t revoked = 0;    ///< Partitions that were revoked or given back.
-    std::uint64_t passed_by = 0;  ///< Events that the previous owner had finished out of order.
-    std::uint64_t not_delivered = 0;    ///< Events that another member may have repeated.
+    std::uint64_t revoked = 0;        ///< Partitions that were revoked or given back.
+    std::uint64_t passed_by = 0;      ///< Events that the previous owner had finished out of order.
+    std::uint64_t not_delivered = 0;  ///< Events that another member may have repeated.
     std::uint64_t commits = 0;
     std::uint64_t commits_failed = 0;
     std::uint64_t letters_again = 0;  ///< Dead letters that were sent again.
@@ -118,7 +118,7 @@ private:
     // These contain records, and must be destroyed before the consumer.
     job_queue waiting_{};
     worker_pool pool_;
-    job_queue unsent_{};  ///< Dead letters that could not be sent.
+    job_queue unsent_{};                     ///< Dead letters that could not be sent.
     std::map<std::uint64_t, job> parked_{};  ///< Dead letters that are not acknowledged, by token.
     std::uint64_t tokens_ = 0;
     std::int32_t dead_partitions_ = 0;

@@ -61,7 +61,7 @@ struct job {
     waybill::tracked_event ticket{};
     engines::kafka_message message;
     waybill::circuit_breaker::permit permit{};  ///< Of this try.
-    std::uint32_t tries = 0;   ///< Failures of the event itself.
+    std::uint32_t tries = 0;                    ///< Failures of the event itself.
     std::uint32_t pauses = 0;
     waybill::fault why{};  ///< The result of the last try.
     bool whole = true;     ///< Its dead letter contains the body.

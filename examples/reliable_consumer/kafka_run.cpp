@@ -260,16 +260,16 @@ private:
             sum.moved += p.moved;
         }
         fmt::print("{:>9} {:>10} {:>10} {:>10} {:>7} {:>5} {:>9} {:>6}\n", "all",
-                   grouped(sum.events), "", grouped(sum.applied), sum.again, sum.dead,
-                   sum.assigned, sum.moved);
+                   grouped(sum.events), "", grouped(sum.applied), sum.again, sum.dead, sum.assigned,
+                   sum.moved);
         fmt::print(
             "three members in {:.1f} s: one crashed with {} in progress or not committed, and\n"
             "one was stopped with {} while no call returned; {} in an outage of {:.0f} s\n"
             "{} and {} that failed; {} skipped that an earlier owner had done; {} sent again\n",
             seconds, counted(crashed_with_, "event"), grouped(stopped_with_),
-            counted(service_.in_vain(), "call"), down_.count(),
-            counted(all_.commits, "commit"), grouped(all_.commits_failed),
-            counted(all_.passed_by, "event"), counted(all_.letters_again, "dead letter"));
+            counted(service_.in_vain(), "call"), down_.count(), counted(all_.commits, "commit"),
+            grouped(all_.commits_failed), counted(all_.passed_by, "event"),
+            counted(all_.letters_again, "dead letter"));
         if (sum.again > all_.not_delivered) {
             wrong_.push_back(
                 fmt::format("{} events were handled again, but only {} had not been committed",

@@ -30,10 +30,11 @@ reading read_event(std::string_view body)
 
 engines::database& ledger::prepared(engines::database& db)
 {
-    db.exec("CREATE TABLE IF NOT EXISTS effects (n INTEGER PRIMARY KEY, part INTEGER NOT NULL,"
-            " sequence INTEGER NOT NULL);"
-            "CREATE TABLE IF NOT EXISTS packages (name TEXT PRIMARY KEY, events INTEGER NOT NULL,"
-            " version TEXT NOT NULL)");
+    db.exec(
+        "CREATE TABLE IF NOT EXISTS effects (n INTEGER PRIMARY KEY, part INTEGER NOT NULL,"
+        " sequence INTEGER NOT NULL);"
+        "CREATE TABLE IF NOT EXISTS packages (name TEXT PRIMARY KEY, events INTEGER NOT NULL,"
+        " version TEXT NOT NULL)");
     return db;
 }
 
@@ -42,7 +43,10 @@ bool is_repaired(engines::database& sink)
     return engines::statement(sink, "PRAGMA user_version").number().value_or(0) == 1;
 }
 
-void repair(engines::database& sink) { sink.exec("PRAGMA user_version = 1"); }
+void repair(engines::database& sink)
+{
+    sink.exec("PRAGMA user_version = 1");
+}
 
 ledger::ledger(engines::database& sink)
     : repaired_(is_repaired(sink)),

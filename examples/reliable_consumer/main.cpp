@@ -51,8 +51,8 @@ void print(const options& o, const casualties& c, const findings& f)
     partition_row all;
     for (std::size_t p = 0; p != f.partitions.size(); ++p) {
         const partition_row& r = f.partitions[p];
-        fmt::print("{:>9} {:>10} {:>10} {:>10} {:>5} {:>7}\n", p, grouped(r.events), grouped(r.position),
-                   grouped(r.applied), r.dead, r.owners);
+        fmt::print("{:>9} {:>10} {:>10} {:>10} {:>5} {:>7}\n", p, grouped(r.events),
+                   grouped(r.position), grouped(r.applied), r.dead, r.owners);
         all.events += r.events;
         all.applied += r.applied;
         all.dead += r.dead;
@@ -61,8 +61,11 @@ void print(const options& o, const casualties& c, const findings& f)
     fmt::print("{:>9} {:>10} {:>10} {:>10} {:>5} {:>7}\n", "all", grouped(all.events), "",
                grouped(all.applied), all.dead, all.owners);
     fmt::print("{} in {:.1f} s", counted(o.workers, "worker"), c.seconds);
-    if (c.kills != 0) fmt::print("; {} with -9, {} of them in the middle of a batch", counted(c.kills, "kill"), c.in_a_batch);
-    if (c.by_poison != 0) fmt::print("; {} by an event that ends its process", counted(c.by_poison, "death"));
+    if (c.kills != 0)
+        fmt::print("; {} with -9, {} of them in the middle of a batch", counted(c.kills, "kill"),
+                   c.in_a_batch);
+    if (c.by_poison != 0)
+        fmt::print("; {} by an event that ends its process", counted(c.by_poison, "death"));
     fmt::print("\n");
 }
 
@@ -89,8 +92,10 @@ int verdict(const findings& f)
         fmt::print("{}", support::verdict_of(reasons));
         return 1;
     }
-    fmt::print("checked: each event took effect exactly once, in the order of its partition, or is a dead\n"
-               "letter with its reason; all partitions were given back\n");
+    fmt::print(
+        "checked: each event took effect exactly once, in the order of its partition, or is a "
+        "dead\n"
+        "letter with its reason; all partitions were given back\n");
     return 0;
 }
 

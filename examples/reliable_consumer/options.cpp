@@ -63,7 +63,7 @@ ending wrong(std::string text)
 
 struct count_option {
     std::string_view name;
-    std::uint64_t options::*into;
+    std::uint64_t options::* into;
     std::uint64_t lowest;
     std::uint64_t highest;
 };
@@ -88,20 +88,24 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
     if (name == "--from") {
         constexpr std::string_view scheme = "kafka://";
         if (value == "kafka") o.kafka = "mock";
-        else if (value.starts_with(scheme) && value.size() > scheme.size()) o.kafka = value.substr(scheme.size());
+        else if (value.starts_with(scheme) && value.size() > scheme.size())
+            o.kafka = value.substr(scheme.size());
         else return wrong(fmt::format("--from {}: kafka or kafka://HOST:PORT is expected", value));
     }
     if (name == "--log") {
         const bool known = value == "nats:" || value == "kafka:" || has_address(value, "nats://") ||
                            has_address(value, "kafka://");
         if (!known) {
-            return wrong(fmt::format("--log {}: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT "
-                                     "is expected", value));
+            return wrong(
+                fmt::format("--log {}: nats:, kafka:, nats://HOST:PORT or kafka://HOST:PORT "
+                            "is expected",
+                            value));
         }
         o.log = value;
     }
     if (name == "--store") {
-        if (value != "postgres:" && !has_address(value, "postgres://") && !has_address(value, "postgresql://"))
+        if (value != "postgres:" && !has_address(value, "postgres://") &&
+            !has_address(value, "postgresql://"))
             return wrong(fmt::format("--store {}: postgres: or postgres://... is expected", value));
         o.store = value;
     }
@@ -113,7 +117,8 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
         if (name != c.name) continue;
         const auto n = support::number_in(value);
         if (!n || *n < c.lowest || *n > c.highest) {
-            return wrong(fmt::format("{} {}: a number from {} to {} is expected", name, value, c.lowest, c.highest));
+            return wrong(fmt::format("{} {}: a number from {} to {} is expected", name, value,
+                                     c.lowest, c.highest));
         }
         o.*c.into = *n;
     }
@@ -125,7 +130,8 @@ bool takes_value(std::string_view name)
     for (const count_option& c : counts) {
         if (name == c.name) return true;
     }
-    for (const std::string_view each : {"--input", "--db", "--from", "--log", "--store", "--worker"}) {
+    for (const std::string_view each :
+         {"--input", "--db", "--from", "--log", "--store", "--worker"}) {
         if (name == each) return true;
     }
     return false;
@@ -144,7 +150,8 @@ std::variant<options, ending> options_in(int argc, char** argv)
             o.what = command::reprocess;
             continue;
         }
-        for (const std::string_view its : {"--workers", "--kill", "--poison", "--batch", "--db", "--log", "--store", "--cluster"}) {
+        for (const std::string_view its : {"--workers", "--kill", "--poison", "--batch", "--db",
+                                           "--log", "--store", "--cluster"}) {
             if (name == its) of_sqlite = its;
         }
         if (name == "--help" || name == "-h") {
@@ -190,7 +197,8 @@ std::variant<options, ending> options_in(int argc, char** argv)
         return wrong(
             "--db is not for --log kafka: because the mock cluster keeps no events; omit --db");
     }
-    if (o.cluster && o.log.empty() && !o.at_servers) return wrong("--cluster needs --log nats: --store postgres:");
+    if (o.cluster && o.log.empty() && !o.at_servers)
+        return wrong("--cluster needs --log nats: --store postgres:");
     if (o.what == command::reprocess && !o.log.empty()) {
         return wrong("reprocess is for the tables in SQLite: omit --log and --store");
     }

@@ -21,18 +21,18 @@ enum class command : std::uint8_t {
 
 struct options {
     command what = command::run;
-    std::string input{};  ///< Lines that become events.
-    std::string db{};     ///< Empty: a temporary folder.
-    std::string kafka{};  ///< The address of Kafka; "mock" is a cluster in the process.
-    std::string log{};    ///< The address of the log; "nats:" starts a server.
-    std::string store{};  ///< The address of its tables; "postgres:" starts a server.
+    std::string input{};   ///< Lines that become events.
+    std::string db{};      ///< Empty: a temporary folder.
+    std::string kafka{};   ///< The address of Kafka; "mock" is a cluster in the process.
+    std::string log{};     ///< The address of the log; "nats:" starts a server.
+    std::string store{};   ///< The address of its tables; "postgres:" starts a server.
     bool cluster = false;  ///< Three nodes of NATS, and a standby of PostgreSQL.
     std::uint64_t workers = 3;
     std::uint64_t partitions = 8;
     std::uint64_t batch = 50;
-    double kill_for = 0;        ///< Seconds of random kills.
-    std::uint64_t seed = 1;     ///< Of these kills.
-    bool poison = false;        ///< Adds an event that ends each process that handles it.
+    double kill_for = 0;     ///< Seconds of random kills.
+    std::uint64_t seed = 1;  ///< Of these kills.
+    bool poison = false;     ///< Adds an event that ends each process that handles it.
 
     // Between the program and its workers; not in --help.
     std::optional<std::uint64_t> worker{};  ///< --worker N: run as this worker.

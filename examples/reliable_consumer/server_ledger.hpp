@@ -22,12 +22,13 @@ public:
     void make_tables()
     {
         db_.outside([&] {
-            db_.exec("SELECT pg_advisory_xact_lock(7742136610);"
-                     "CREATE TABLE IF NOT EXISTS effects (n bigserial PRIMARY KEY,"
-                     " part bigint NOT NULL, sequence numeric(20) NOT NULL);"
-                     "CREATE INDEX IF NOT EXISTS effects_part ON effects (part);"
-                     "CREATE TABLE IF NOT EXISTS packages (name text PRIMARY KEY,"
-                     " events bigint NOT NULL, version text NOT NULL)");
+            db_.exec(
+                "SELECT pg_advisory_xact_lock(7742136610);"
+                "CREATE TABLE IF NOT EXISTS effects (n bigserial PRIMARY KEY,"
+                " part bigint NOT NULL, sequence numeric(20) NOT NULL);"
+                "CREATE INDEX IF NOT EXISTS effects_part ON effects (part);"
+                "CREATE TABLE IF NOT EXISTS packages (name text PRIMARY KEY,"
+                " events bigint NOT NULL, version text NOT NULL)");
         });
     }
 

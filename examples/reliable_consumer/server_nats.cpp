@@ -34,7 +34,9 @@ engines::nats_log log_of(const options& o, const addresses& at)
 class tables_with_nats : public server_tables {
 public:
     tables_with_nats(const options& o, const addresses& at)
-        : server_tables(o, at.store), log_(log_of(o, at)), server_(at.log, 2s),
+        : server_tables(o, at.store),
+          log_(log_of(o, at)),
+          server_(at.log, 2s),
           run_(std::random_device{}())
     {
         // A server that cannot be reached at all is an error here, and an outage later.
@@ -84,7 +86,8 @@ private:
             s = js_GetStreamInfo(engines::out(found), server_.jetstream(), stream, &wanted,
                                  nullptr);
         }
-        if (s != NATS_OK) return waybill::unexpected(waybill::infrastructure(engines::nats_text(s)));
+        if (s != NATS_OK)
+            return waybill::unexpected(waybill::infrastructure(engines::nats_text(s)));
         std::uint64_t n = 0;
         const jsStreamStateSubjects* const all = found->State.Subjects;
         for (int i = 0; all != nullptr && i != all->Count; ++i) n += all->List[i].Msgs;

@@ -53,8 +53,8 @@ public:
     std::vector<letter> dead_letters(std::uint64_t partition) override
     {
         std::vector<letter> all;
-        engines::prepared read(
-            db_, "SELECT sequence, reason, body FROM dead_letters WHERE part = $1");
+        engines::prepared read(db_,
+                               "SELECT sequence, reason, body FROM dead_letters WHERE part = $1");
         const engines::rows r = run(read, std::to_string(partition));
         for (int i = 0; i != r.size(); ++i)
             all.push_back({r.number<std::uint64_t>(i, 0), r.bytes(i, 1), r.bytes(i, 2)});
@@ -78,8 +78,9 @@ public:
 
     sums count() override
     {
-        engines::prepared read(db_, "SELECT (SELECT count(*) FROM effects),"
-                                    " (SELECT coalesce(sum(events), 0) FROM packages)");
+        engines::prepared read(db_,
+                               "SELECT (SELECT count(*) FROM effects),"
+                               " (SELECT coalesce(sum(events), 0) FROM packages)");
         const engines::rows r = run(read);
         return {r.number<std::uint64_t>(0, 0), r.number<std::uint64_t>(0, 1)};
     }

@@ -135,8 +135,9 @@ template <class Log>
         std::random_device{}() | static_cast<std::uint64_t>(std::random_device{}()) << 32U;
     waybill::partition_tasks work(policy, partitions, incarnation);
     shown_environment env(shown, work);
-    const auto report = waybill::run_partitions(
-        source_log, store, leases, waybill::catching(handle, engines::classify_postgres), work, env);
+    const auto report =
+        waybill::run_partitions(source_log, store, leases,
+                                waybill::catching(handle, engines::classify_postgres), work, env);
     return report.released ? 0 : 1;
 }
 

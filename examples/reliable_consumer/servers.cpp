@@ -29,7 +29,10 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-std::string times(std::uint64_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
+std::string times(std::uint64_t n)
+{
+    return n == 1 ? "once" : fmt::format("{} times", n);
+}
 
 /// Starts the servers, kills them in turn, and starts them again. One at a time: two nodes of three
 /// are a majority, and a standby that is up to date can become the primary.
@@ -42,7 +45,8 @@ public:
         // First, because it forks.
         if (o.log == "kafka:") {
             at.log = std::string(kafka_scheme) +
-                     brokers_.emplace(stream, static_cast<std::uint32_t>(o.partitions), o.seed).address();
+                     brokers_.emplace(stream, static_cast<std::uint32_t>(o.partitions), o.seed)
+                         .address();
         }
 #else
         if (o.log.starts_with("kafka:")) {
@@ -161,7 +165,7 @@ private:
     std::optional<engines::postgres_pair> tables_{};
     std::mt19937_64 dice_;
     int turn_ = 0;
-    bool all_killed_ = false;  // each kind once
+    bool all_killed_ = false;            // each kind once
     std::optional<std::size_t> down_{};  // the node that does not run
     clock::time_point restart_at_{};
     clock::time_point next_kill_{};
@@ -179,7 +183,10 @@ addresses addresses_in(const options& o)
     return at;
 }
 
-bool is_kafka(const addresses& at) { return at.log.starts_with(kafka_scheme); }
+bool is_kafka(const addresses& at)
+{
+    return at.log.starts_with(kafka_scheme);
+}
 
 }  // namespace
 

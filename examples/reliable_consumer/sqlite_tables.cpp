@@ -19,7 +19,12 @@ namespace {
 class tables_in_sqlite : public tables {
 public:
     explicit tables_in_sqlite(const options& o)
-        : o_(o), log_(log_in(o)), rows_(log_in(o)), sink_(sink_in(o)), store_(sink_), leases_(sink_),
+        : o_(o),
+          log_(log_in(o)),
+          rows_(log_in(o)),
+          sink_(sink_in(o)),
+          store_(sink_),
+          leases_(sink_),
           ledger_(sink_)
     {
     }
@@ -54,8 +59,8 @@ public:
     std::vector<event> events(std::uint64_t partition) override
     {
         std::vector<event> all;
-        engines::statement read(
-            rows_, "SELECT sequence, body FROM log WHERE part = ? ORDER BY sequence");
+        engines::statement read(rows_,
+                                "SELECT sequence, body FROM log WHERE part = ? ORDER BY sequence");
         for (read.query(partition); read.step();)
             all.push_back({read.size(0), std::string(read.text(1))});
         return all;
@@ -72,8 +77,8 @@ public:
     std::vector<letter> dead_letters(std::uint64_t partition) override
     {
         std::vector<letter> all;
-        engines::statement read(
-            sink_, "SELECT sequence, reason, body FROM dead_letters WHERE part = ?");
+        engines::statement read(sink_,
+                                "SELECT sequence, reason, body FROM dead_letters WHERE part = ?");
         const std::string part = std::to_string(partition);
         for (read.query(std::string_view(part)); read.step();)
             all.push_back({read.size(0), std::string(read.text(1)), std::string(read.text(2))});

@@ -17,9 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include <sys/wait.h>
-
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include "../support/cleanup.hpp"
 #include "../support/program.hpp"
@@ -49,9 +48,15 @@ std::vector<std::string> lines_of(const options& o)
 
 pid_t start(const options& o, std::uint64_t number)
 {
-    std::vector<std::string> words{"reliable_consumer", "--worker", std::to_string(number),
-                                   "--db", o.db, "--partitions", std::to_string(o.partitions),
-                                   "--batch", std::to_string(o.batch)};
+    std::vector<std::string> words{"reliable_consumer",
+                                   "--worker",
+                                   std::to_string(number),
+                                   "--db",
+                                   o.db,
+                                   "--partitions",
+                                   std::to_string(o.partitions),
+                                   "--batch",
+                                   std::to_string(o.batch)};
     if (!o.log.empty()) words.emplace_back("--servers");
     if (o.cluster) words.emplace_back("--cluster");
     // SIGTERM may come before the process handles it: work() unblocks the signal.
@@ -107,7 +112,8 @@ public:
         }
         const auto& from = busy.empty() ? alive : busy;
         if (from.empty()) return;
-        worker& w = workers_[from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(dice)]];
+        worker& w =
+            workers_[from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(dice)]];
         kill(w.pid, SIGKILL);
         w.killed = true;
     }
@@ -252,7 +258,9 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
 {
     const pace& times = o.log.empty() ? of_files : of_servers;
     std::vector<std::string> lines = lines_of(o);
-    if (o.poison) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2), std::string(poison));
+    if (o.poison)
+        lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(lines.size() / 2),
+                     std::string(poison));
     const auto feed = [&] {
         // The poison message is sent once.
         if (all.append(lines) && o.poison) std::erase(lines, poison);

@@ -34,10 +34,10 @@ public:
 
 /// The ends of workers.
 struct casualties {
-    std::uint64_t kills = 0;        ///< With -9, by this program.
-    std::uint64_t in_a_batch = 0;   ///< Kills with a transaction open or about to be committed.
-    std::uint64_t by_poison = 0;    ///< Workers that the poison message ended.
-    double seconds = 0;             ///< From the first start to the last event.
+    std::uint64_t kills = 0;       ///< With -9, by this program.
+    std::uint64_t in_a_batch = 0;  ///< Kills with a transaction open or about to be committed.
+    std::uint64_t by_poison = 0;   ///< Workers that the poison message ended.
+    double seconds = 0;            ///< From the first start to the last event.
 };
 
 /// Runs until every event of the log is done and all workers have released their leases. While

@@ -83,9 +83,11 @@ private:
             const bool a = applied.contains(sequence);
             const bool d = dead.contains(sequence);
             if (!a && !d) ++f_.lost;
-            if (a && d) complain(fmt::format("event {}/{} is both applied and a dead letter", p, sequence));
+            if (a && d)
+                complain(fmt::format("event {}/{} is both applied and a dead letter", p, sequence));
             if ((a && must_be == fate::dead) || (d && must_be == fate::applied)) {
-                complain(fmt::format("event {}/{} must{} be a dead letter", p, sequence, a ? "" : " not"));
+                complain(fmt::format("event {}/{} must{} be a dead letter", p, sequence,
+                                     a ? "" : " not"));
             }
         }
         const auto unknown = [&](std::uint64_t s) { return !log.contains(s); };
@@ -137,6 +139,9 @@ private:
 
 }  // namespace
 
-findings verify(const options& o, tables& all) { return audit(o, all).run(); }
+findings verify(const options& o, tables& all)
+{
+    return audit(o, all).run();
+}
 
 }  // namespace reliable_consumer

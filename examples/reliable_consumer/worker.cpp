@@ -38,7 +38,8 @@ waybill::processor::config as_worker(const options& o, std::uint64_t incarnation
 {
     waybill::processor::config c;
     c.group = {source, group, {}, {fmt::format("worker-{}", *o.worker), incarnation}};
-    for (std::uint64_t p = 0; p != o.partitions; ++p) c.group.partitions.push_back(std::to_string(p));
+    for (std::uint64_t p = 0; p != o.partitions; ++p)
+        c.group.partitions.push_back(std::to_string(p));
     // seconds in production, where kills are rare
     c.group.leases = {.interval = 20ms, .expiry = 80ms};
     c.lifecycle = {.poll = 20ms, .pause = {.base = 20ms, .cap = 1s}};
@@ -48,10 +49,18 @@ waybill::processor::config as_worker(const options& o, std::uint64_t incarnation
 class consumer {
 public:
     explicit consumer(const options& o)
-        : o_(o), log_(log_in(o)), sink_(sink_in(o)), checkpoints_(sink_), leases_(sink_),
-          store_(checkpoints_, leases_), ledger_(sink_), phases_(phases_in(o)), place_(phases_.of(*o.worker)),
+        : o_(o),
+          log_(log_in(o)),
+          sink_(sink_in(o)),
+          checkpoints_(sink_),
+          leases_(sink_),
+          store_(checkpoints_, leases_),
+          ledger_(sink_),
+          phases_(phases_in(o)),
+          place_(phases_.of(*o.worker)),
           incarnation_(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32U),
-          dice_(incarnation_), work_(as_worker(o, incarnation_))
+          dice_(incarnation_),
+          work_(as_worker(o, incarnation_))
     {
     }
 
@@ -115,11 +124,10 @@ private:
                 return ledger_.apply(a.partition, e);
             },
             engines::classify);
-        const auto r = waybill::process_batch(store_, mine, events, handle, std::chrono::system_clock::now());
-        if (r.outcome == waybill::batch_outcome::committed)
-            mine.from = r.reached;
-        else
-            note(r.reason);
+        const auto r =
+            waybill::process_batch(store_, mine, events, handle, std::chrono::system_clock::now());
+        if (r.outcome == waybill::batch_outcome::committed) mine.from = r.reached;
+        else note(r.reason);
         return r.outcome;
     }
 

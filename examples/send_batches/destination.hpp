@@ -18,17 +18,16 @@
 
 namespace send_batches {
 
-inline constexpr std::uint64_t queue_limit = 65'536;    ///< The default limit of SQLite.
+inline constexpr std::uint64_t queue_limit = 65'536;     ///< The default limit of SQLite.
 inline constexpr std::uint64_t first_guess = 1'048'576;  ///< A limit of many brokers.
 
 using support::complaint;
 
 struct destination {
     std::string name{};
-    engines::manual reported{};  ///< Known before the first batch.
-    waybill::batch_limits
-        limit{};  ///< The actual limit, for the bars and the minimum of batches.
-    bool limited = false;  ///< --limit is the actual limit, not the sender's assumption.
+    engines::manual reported{};     ///< Known before the first batch.
+    waybill::batch_limits limit{};  ///< The actual limit, for the bars and the minimum of batches.
+    bool limited = false;           ///< --limit is the actual limit, not the sender's assumption.
     std::function<std::uint64_t(std::uint64_t)> size_of{};  ///< The counted size of a body.
     /// Bodies and the number of the attempt, which is the same only for the identical batch.
     std::function<waybill::send_outcome(std::span<const std::string_view>, std::uint64_t)> send{};

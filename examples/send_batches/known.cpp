@@ -12,7 +12,6 @@
 
 #include "../support/program.hpp"
 #include "destination.hpp"
-
 #include <waybill/ext/json.hpp>
 
 namespace send_batches {
@@ -22,7 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The new content is written to this file first. After an interruption the old file is unchanged.
-std::string beside(const std::string& file) { return file + ".new"; }
+std::string beside(const std::string& file)
+{
+    return file + ".new";
+}
 
 /// The target of a symbolic link, or the file itself.
 std::string itself(const std::string& file)
@@ -82,8 +84,8 @@ void keep(const std::string& file, const waybill::calibration& learnt)
         support::write_file("calibration", beside(to), nlohmann::json(learnt).dump(2) + '\n');
         fs::rename(beside(to), to, failed);
         if (failed) {
-            throw complaint(fmt::format("the calibration cannot be written to {}: {}", file,
-                                        failed.message()));
+            throw complaint(
+                fmt::format("the calibration cannot be written to {}: {}", file, failed.message()));
         }
     } catch (const complaint&) {
         fs::remove(beside(to), failed);

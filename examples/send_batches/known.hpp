@@ -7,9 +7,8 @@
 
 #include <string>
 
-#include <waybill/batch.hpp>
-
 #include "options.hpp"
+#include <waybill/batch.hpp>
 
 namespace send_batches {
 

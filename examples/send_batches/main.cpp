@@ -43,10 +43,9 @@ void expect_files(const options& o)
     const std::string queue = queue_file(o);
     if (std::filesystem::exists(queue)) support::expect_regular(queue, "queue");
     support::expect_file("queue", queue, {{"the input", input}});
-    support::expect_file("report", o.report,
-                         {{"the input", input},
-                          {"the queue", queue_file(o)},
-                          {"the calibration", o.calibration}});
+    support::expect_file(
+        "report", o.report,
+        {{"the input", input}, {"the queue", queue_file(o)}, {"the calibration", o.calibration}});
 }
 
 int run(const options& o)
@@ -62,8 +61,7 @@ int run(const options& o)
     results r;
     {
         picture bars(o, to.limit.bytes);
-        r = send_lines(o, to, known, piped ? std::cin : file,
-                       [&](const sent& s) { bars.show(s); });
+        r = send_lines(o, to, known, piped ? std::cin : file, [&](const sent& s) { bars.show(s); });
     }
     print(o, to, r);
     try {

@@ -12,7 +12,6 @@
 
 #include "../support/terminal.hpp"
 #include "known.hpp"
-
 #include <waybill/ext/fmt.hpp>
 #include <waybill/ext/json.hpp>
 
@@ -48,7 +47,10 @@ std::string by_line(const waybill::item_report& i, const line_numbers& numbers)
     return fmt::format("lines {} to {}{}", first, numbers.of(i.items.end() - 1), what);
 }
 
-std::string_view note_on(bool guess) { return guess ? "; this limit is a guess" : ""; }
+std::string_view note_on(bool guess)
+{
+    return guess ? "; this limit is a guess" : "";
+}
 
 }  // namespace
 
@@ -147,8 +149,7 @@ void print(const options& o, const destination& to, const results& r)
     }
     const std::string_view done = to.caveat.empty() ? "accepted" : "published";
     if (r.unknown == 0) fmt::print("each line was {} once", done);
-    else
-        fmt::print("each line was {}; batches whose outcome was unknown were repeated", done);
+    else fmt::print("each line was {}; batches whose outcome was unknown were repeated", done);
     fmt::print("{}{}\n", to.caveat.empty() ? "" : "; ", to.caveat);
 }
 

@@ -11,7 +11,6 @@
 #include "../support/environment.hpp"
 #include "check.hpp"
 #include "known.hpp"
-
 #include <waybill/ext/fmt.hpp>
 
 namespace send_batches {
@@ -23,10 +22,8 @@ using clock = std::chrono::steady_clock;
 waybill::send_policy policy_for(const options& o, const destination& to)
 {
     waybill::send_policy p{.limit = to.reported.limit};
-    if (o.blind)
-        p.limit = {.items = to.reported.limit.items};  // no refusal contains this limit
-    else
-        p.exact_sizes = to.reported.sizes;
+    if (o.blind) p.limit = {.items = to.reported.limit.items};  // no refusal contains this limit
+    else p.exact_sizes = to.reported.sizes;
     if (o.blind && o.limit && !to.limited) p.limit.bytes = *o.limit;
     if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
     if (const auto bad = waybill::validate(p)) {

@@ -22,7 +22,7 @@ namespace send_batches {
 struct sent {
     std::uint64_t number = 0;  ///< Of the request, from 1 on.
     std::uint64_t items = 0;
-    std::uint64_t bytes = 0;  ///< As the broker counts.
+    std::uint64_t bytes = 0;    ///< As the broker counts.
     std::string_view became{};  ///< accepted, refused, partial, throttled, failed, unknown
     std::string note{};         ///< Details of the outcome.
     bool again = false;         ///< Repeats a batch whose first outcome is unknown.
@@ -41,8 +41,8 @@ struct results {
     std::uint64_t failed = 0;
     std::uint64_t unknown = 0;
     bool limit_told = false;  ///< A refusal of the broker contained the limit.
-    bool checked = false;  ///< The queue has been read back.
-    bool in_order = false;  ///< Of a checked queue.
+    bool checked = false;     ///< The queue has been read back.
+    bool in_order = false;    ///< Of a checked queue.
     std::vector<std::string> wrong{};
     double seconds = 0;
 };

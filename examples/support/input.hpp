@@ -94,9 +94,10 @@ inline void expect_input(const std::string& path, std::string_view as = "input")
 [[nodiscard]] inline complaint another_input(const std::string& where, const std::string& input,
                                              std::string_view kind)
 {
-    return complaint(fmt::format("{} holds the work of another input than {}, or of what that was "
-                                 "before it changed: name another {}",
-                                 where, input, kind));
+    return complaint(
+        fmt::format("{} holds the work of another input than {}, or of what that was "
+                    "before it changed: name another {}",
+                    where, input, kind));
 }
 
 }  // namespace support

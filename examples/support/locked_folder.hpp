@@ -41,9 +41,10 @@ public:
         std::error_code ignored;
         if (!fs::is_directory(path_, ignored)) {
             if (!e) e = std::make_error_code(std::errc::not_a_directory);
-            throw complaint(fmt::format("{} is no folder and cannot be made one: {}; name another "
-                                        "folder",
-                                        path_, e.message()));
+            throw complaint(
+                fmt::format("{} is no folder and cannot be made one: {}; name another "
+                            "folder",
+                            path_, e.message()));
         }
         lock(program);
     }
@@ -88,9 +89,10 @@ private:
             usleep(10'000);
         }
         close(lock_);
-        throw complaint(fmt::format("another {} is at work here: {} is locked; wait for its end, "
-                                    "or name another folder",
-                                    program, file));
+        throw complaint(
+            fmt::format("another {} is at work here: {} is locked; wait for its end, "
+                        "or name another folder",
+                        program, file));
     }
 
     std::optional<temporary_folder> temporary_{};

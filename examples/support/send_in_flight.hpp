@@ -54,10 +54,8 @@ template <class Items, class Size, class Start, class Finished, class Environmen
     const auto feed = [&] {
         if (flushed || !s.wants_more()) return false;
         flushed = report.taken == all.size();
-        if (flushed)
-            s.on(sender::flushed{}, env.now());
-        else
-            s.on(sender::queued(size(all[report.taken++])), env.now());
+        if (flushed) s.on(sender::flushed{}, env.now());
+        else s.on(sender::queued(size(all[report.taken++])), env.now());
         return true;
     };
     const auto take_outcome = [&](milliseconds wait) {
@@ -76,10 +74,8 @@ template <class Items, class Size, class Start, class Finished, class Environmen
         const auto wait =
             std::clamp(std::chrono::ceil<milliseconds>(t.to_chrono() - env.now().to_chrono()),
                        milliseconds(0), milliseconds(1'000));
-        if (s.in_flight() != 0)
-            take_outcome(wait);
-        else
-            env.sleep_until(t);
+        if (s.in_flight() != 0) take_outcome(wait);
+        else env.sleep_until(t);
     };
     while (!s.finished() || !(flushed || s.has_stopped())) {
         waybill::match(

@@ -34,9 +34,8 @@
 
 #include <fmt/format.h>
 
-#include <waybill/core/time.hpp>
-
 #include "svg_layout.hpp"
+#include <waybill/core/time.hpp>
 
 namespace support::svg {
 
@@ -57,8 +56,8 @@ struct point {
 
 enum class form : std::uint8_t {
     line,
-    step,    ///< A value is valid until the next one.
-    area,    ///< A step, filled down to 0.
+    step,  ///< A value is valid until the next one.
+    area,  ///< A step, filled down to 0.
     dashed,
     dots,
 };
@@ -221,10 +220,10 @@ private:
         const double top = y_ + 10;
         plot_.top = top + static_cast<double>(used) * 16 + (used == 0 ? 0 : 3);
         plot_.bottom = plot_.top + p.height;
-        pen_.put("<clipPath id=\"p{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
-                 "</clipPath>",
-                 number, num(plot_.x0), num(plot_.top - 2), num(plot_.x1 - plot_.x0),
-                 num(p.height + 4));
+        pen_.put(
+            "<clipPath id=\"p{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
+            "</clipPath>",
+            number, num(plot_.x0), num(plot_.top - 2), num(plot_.x1 - plot_.x0), num(p.height + 4));
         pen_.put("<g clip-path=\"url(#p{})\">", number);
         for (const svg::span& s : p.spans) {
             const double x = plot_.x(seconds(s.from));
@@ -393,7 +392,10 @@ private:
 }  // namespace detail
 
 /// The chart as a file.
-[[nodiscard]] inline std::string render(const chart& c) { return detail::writer(c).text(); }
+[[nodiscard]] inline std::string render(const chart& c)
+{
+    return detail::writer(c).text();
+}
 
 }  // namespace support::svg
 

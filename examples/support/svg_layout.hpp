@@ -143,11 +143,10 @@ struct time_tick {
 {
     constexpr double hour = 3'600;
     constexpr double day = 24 * hour;
-    constexpr double steps[] = {1,        2,        5,         10,      15,       30,
-                                60,       120,      300,       600,     900,      1'800,
-                                hour,     2 * hour, 3 * hour,  6 * hour, 12 * hour, day,
-                                2 * day,  7 * day,  14 * day,  28 * day, 91 * day,  182 * day,
-                                365 * day};
+    constexpr double steps[] = {1,        2,        5,         10,       15,      30,      60,
+                                120,      300,      600,       900,      1'800,   hour,    2 * hour,
+                                3 * hour, 6 * hour, 12 * hour, day,      2 * day, 7 * day, 14 * day,
+                                28 * day, 91 * day, 182 * day, 365 * day};
     double step = steps[0];
     for (const double s : steps) {
         if ((until - from) / step > most) step = s;
@@ -193,7 +192,10 @@ struct plot {
     return static_cast<double>(t.since_epoch().count()) / 1e9;
 }
 /// Limits a value, so that the difference of two values is finite.
-[[nodiscard]] inline double tamed(double v) { return std::clamp(v, -1e300, 1e300); }
+[[nodiscard]] inline double tamed(double v)
+{
+    return std::clamp(v, -1e300, 1e300);
+}
 
 /// Collects the drawing as text.
 class pen {

@@ -104,8 +104,8 @@ namespace detail {
 
 inline ssize_t write_wrapped(void* wrap, const char* text, std::size_t size)
 {
-    const std::string all = (*static_cast<word_wrap*>(wrap))(std::string_view(text, size),
-                                                             columns_of(STDOUT_FILENO));
+    const std::string all =
+        (*static_cast<word_wrap*>(wrap))(std::string_view(text, size), columns_of(STDOUT_FILENO));
     for (std::size_t done = 0; done != all.size();) {
         const ssize_t n = write(STDOUT_FILENO, all.data() + done, all.size() - done);
         if (n < 0) return 0;

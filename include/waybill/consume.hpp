@@ -144,9 +144,9 @@
 #include <waybill/consume/prune.hpp>
 #include <waybill/consume/prune_plan.hpp>
 #include <waybill/consume/prune_policy.hpp>
+#include <waybill/consume/report_texts.hpp>
 #include <waybill/consume/reprocess.hpp>
 #include <waybill/consume/reprocess_all.hpp>
-#include <waybill/consume/report_texts.hpp>
 #include <waybill/consume/reprocess_report.hpp>
 #include <waybill/consume/resubmit.hpp>
 #include <waybill/consume/rewind.hpp>

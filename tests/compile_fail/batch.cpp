@@ -142,23 +142,20 @@ void match_forgotten_action(waybill::batch_sender& s)
 // expect: send_all: the send function must return a send_outcome, such as batch_sender::accepted{}
 waybill::send_report send_returns_bool(strings& inbox, waybill::batch_sender& s)
 {
-    return waybill::send_all(
-        inbox, &std::string::size, s, [](auto) { return true; }, now);
+    return waybill::send_all(inbox, &std::string::size, s, [](auto) { return true; }, now);
 }
 
 // expect: send_all: the send function must return a send_outcome, such as batch_sender::accepted{}
 waybill::send_report send_returns_void(strings& inbox, waybill::batch_sender& s)
 {
-    return waybill::send_all(
-        inbox, &std::string::size, s, [](auto) {}, now);
+    return waybill::send_all(inbox, &std::string::size, s, [](auto) {}, now);
 }
 
 // expect: send_all: the send function must return a send_outcome, such as batch_sender::accepted{}
 waybill::send_report send_from_buffer_returns_bool(std::istringstream& in, waybill::batch_sender& s)
 {
     waybill::resend_buffer<istream_lines, istream_lines> box{istream_lines(in), istream_lines()};
-    return waybill::send_all(
-        box, &std::string::size, s, [](auto) { return true; }, now);
+    return waybill::send_all(box, &std::string::size, s, [](auto) { return true; }, now);
 }
 
 // expect: send_all: the send function must accept a batch, which is a range of items

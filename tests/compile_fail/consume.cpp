@@ -251,11 +251,7 @@ static_assert(&reprocesses<without_list> != nullptr);
 void fetch_returns_event(complete_store& s)
 {
     reprocesses_with(
-        s,
-        [](const waybill::dead_letter& d) {
-            return event{d.at.sequence, d.body};
-        },
-        handles);
+        s, [](const waybill::dead_letter& d) { return event{d.at.sequence, d.body}; }, handles);
 }
 
 // expect: reprocess: the handler must accept (transaction&, const event&)
@@ -287,8 +283,7 @@ waybill::dead_letter::run_report reprocess_all_without_list(without_list_for_all
 waybill::dead_letter::run_report resubmit_send_returns_bool(
     waybill::testing::memory_store<std::string>& s, manual_environment& env)
 {
-    return waybill::resubmit(
-        s, [](const auto&) { return true; }, env);
+    return waybill::resubmit(s, [](const auto&) { return true; }, env);
 }
 
 // expect: store: without dead_letter_keys(), which returns result<std::vector<partition_key>>, the policy must contain the keys

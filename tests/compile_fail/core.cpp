@@ -24,8 +24,7 @@ void wall_time_printed(waybill::wall_time stored)
 // expect: match: the handlers return different types; return the same type
 long match_answers_differ(const waybill::variant<int, char>& held)
 {
-    return waybill::match(
-        held, [](int n) { return n; }, [](char) { return 1L; });
+    return waybill::match(held, [](int n) { return n; }, [](char) { return 1L; });
 }
 
 // expect: nodiscard

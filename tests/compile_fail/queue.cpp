@@ -108,8 +108,7 @@ struct without_message_type {
 
 auto run_queue_without_message_type(without_message_type& q, manual_environment& env)
 {
-    return waybill::run_queue(
-        q, [](const mail&) {}, {}, env);
+    return waybill::run_queue(q, [](const mail&) {}, {}, env);
 }
 
 // expect: queue_conformance: make() must return a message queue

@@ -105,7 +105,7 @@ arrivals effects_of(const std::string& where, const std::vector<std::string>& ev
 void limit_files(const std::string& folder, std::optional<rlim_t> bytes)
 {
     const auto all = postgres_test::processes_of(folder);
-    struct stat owner {};
+    struct stat owner{};
     if (::stat((folder + "/data").c_str(), &owner) != 0) return;
     const pid_t child = ::fork();
     if (child == 0) {
@@ -266,10 +266,8 @@ void outbox(const std::vector<std::string>& events, const server& s)
                         box.add(*tx, {key_of(n), "e" + std::to_string(n), events[n]}).has_value();
                 }
                 const auto done = good ? tx->commit() : waybill::commit_outcome::not_applied;
-                if (done && *done == waybill::commit_outcome::applied)
-                    next = n;
-                else
-                    failed();
+                if (done && *done == waybill::commit_outcome::applied) next = n;
+                else failed();
             } catch (const engines::postgres_error&) {
                 failed();
             }

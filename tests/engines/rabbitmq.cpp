@@ -103,8 +103,7 @@ private:
         if (e.redelivered) ++redelivered_;
         if (ids_.insert(connection::text_of(e.message.properties.message_id)).second)
             found_.add({static_cast<const char*>(e.message.body.bytes), e.message.body.len});
-        else if (!e.redelivered)
-            ++doubled_;
+        else if (!e.redelivered) ++doubled_;
     }
 
     engines::rabbitmq_address at_;

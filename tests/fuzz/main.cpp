@@ -16,8 +16,8 @@
 #include <vector>
 
 #include <fuzz/fuzz.hpp>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 
 namespace {
 

@@ -34,8 +34,8 @@ void use(const sc::command_message& m)
 {
     for (const std::uint64_t instances : {std::uint64_t{0}, m.command.from, UINT64_MAX}) {
         const sc::admission a = sc::admit(m.command, 17, instances);
-        const bool fresh = m.command.id > 17 && m.command.from == instances &&
-                           m.command.from != m.command.to;
+        const bool fresh =
+            m.command.id > 17 && m.command.from == instances && m.command.from != m.command.to;
         fuzz::must((a == sc::admission::fresh) == fresh, "a command is executed if it is new");
     }
 }
@@ -93,8 +93,8 @@ void read(const json& document)
 
 double any_number(tests_support::dice& roll)
 {
-    constexpr double some[] = {0.0, -0.0, 1, 0.1, 1e300, -1e300, 5e-324, 412.5,
-                               std::numeric_limits<double>::max()};
+    constexpr double some[] = {
+        0.0, -0.0, 1, 0.1, 1e300, -1e300, 5e-324, 412.5, std::numeric_limits<double>::max()};
     if (roll.one_in(2)) return roll.any_of(some);
     return static_cast<double>(static_cast<std::int64_t>(roll.bits())) / 3;
 }
@@ -108,8 +108,8 @@ void made(std::string_view bytes, tests_support::dice& roll)
     survives(sc::metric_message{first, second, at, any_number(roll)});
     survives(sc::command_message{first, {roll.bits(), roll(5), roll.bits()}});
     survives(sc::result_message{first, roll.bits(), roll.one_in(2), second});
-    for (const double none : {std::numeric_limits<double>::quiet_NaN(),
-                              std::numeric_limits<double>::infinity()}) {
+    for (const double none :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         const json j = sc::metric_message{first, second, at, none};
         fuzz::must(!read_json<sc::metric_message>(j).has_value(), "no number is no sample");
     }
@@ -118,11 +118,17 @@ void made(std::string_view bytes, tests_support::dice& roll)
 /// Replaces the values of fields.
 void exchange(json& j, tests_support::dice& roll)
 {
-    constexpr const char* fields[] = {"version", "resource", "metric", "at",     "value",
-                                      "id",      "from",     "to",     "applied", "failed",
-                                      "text",    "resource_base64", "metric_base64"};
-    constexpr const char* texts[] = {"", "orders", "b3JkZXJz", "/w==", "/w=", "\xff",
-                                     "2024-02-29T12:00:00Z", "2024-02-30T12:00:00Z"};
+    constexpr const char* fields[] = {
+        "version", "resource", "metric", "at",   "value",           "id",           "from",
+        "to",      "applied",  "failed", "text", "resource_base64", "metric_base64"};
+    constexpr const char* texts[] = {"",
+                                     "orders",
+                                     "b3JkZXJz",
+                                     "/w==",
+                                     "/w=",
+                                     "\xff",
+                                     "2024-02-29T12:00:00Z",
+                                     "2024-02-30T12:00:00Z"};
     for (std::uint64_t n = roll(3) + 1; n != 0; --n) {
         const char* const field = roll.any_of(fields);
         switch (roll(5)) {

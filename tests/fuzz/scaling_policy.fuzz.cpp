@@ -43,8 +43,8 @@ void decides(const sc::policy& p, tests_support::dice& roll)
         known.push_back(r);
     }
     sc::state state;
-    const std::uint64_t counts[] = {0, 1, 2, 20, p.instances.lowest, p.instances.highest,
-                                    UINT64_MAX, roll(100)};
+    const std::uint64_t counts[] = {
+        0, 1, 2, 20, p.instances.lowest, p.instances.highest, UINT64_MAX, roll(100)};
     for (const std::uint64_t n : counts) {
         const wall_time now = noon + duration::seconds(static_cast<std::int64_t>(roll(10'000)));
         const sc::decision d = sc::decide(p, known, state, n, now);
@@ -97,9 +97,9 @@ const shelf& stock()
             each_part(s.seeds.back(), parts);
             for (const json* part : parts) s.parts.push_back(*part);
         }
-        for (const char* odd : {"null", "true", "0", "-1", "1", "1e300", "-0.0",
-                                "18446744073709551615", "\"\"", "\"-1s\"", "\"forever\"", "[]",
-                                "{}", "[[1, 100]]"}) {
+        for (const char* odd :
+             {"null", "true", "0", "-1", "1", "1e300", "-0.0", "18446744073709551615", "\"\"",
+              "\"-1s\"", "\"forever\"", "[]", "{}", "[[1, 100]]"}) {
             s.parts.push_back(json::parse(odd, nullptr, false));
         }
         return s;
@@ -163,8 +163,7 @@ std::vector<std::string> fuzz_seeds()
         for (const sc::policy& p :
              {golden_scaling::policy_small(), golden_scaling::policy_full(),
               golden_scaling::policy_ladder(), golden_scaling::deciding_policy(),
-              tests_support::replay_policy(),
-              sc::policy{.targets = {{sc::last("backlog"), 100}}},
+              tests_support::replay_policy(), sc::policy{.targets = {{sc::last("backlog"), 100}}},
               sc::policy{.up = sc::at_least_of(2, sc::mean("a") > 1, sc::highest("a") > 2)}}) {
             if (const auto written = sc::write_policy(p)) some.push_back(written->dump());
         }

@@ -84,8 +84,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr const char* fields[] = {
         "highest",        "lowest",  "applied_changes", "last_id",        "pending",
         "warm_instances", "last_up", "warm_at",         "inactive_since", "version"};
-    constexpr const char* others[] = {"", "1 5 2 4", "1 4 2 5", "1 2 3", "-zz 1 0", "2 1 1 0",
-                                      "1y2p0ij32e8e7 3w5e11264sgsf", "0 0 0 0 0 0"};
+    constexpr const char* others[] = {"",
+                                      "1 5 2 4",
+                                      "1 4 2 5",
+                                      "1 2 3",
+                                      "-zz 1 0",
+                                      "2 1 1 0",
+                                      "1y2p0ij32e8e7 3w5e11264sgsf",
+                                      "0 0 0 0 0 0"};
     if (!j.is_object()) return 0;
     for (std::uint64_t n = roll(3) + 1; n != 0; --n) {
         json& one = j[roll.any_of(fields)];

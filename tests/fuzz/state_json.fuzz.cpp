@@ -21,7 +21,10 @@ namespace {
 
 using namespace waybill;
 
-std::string dumped(const nlohmann::json& value) { return value.dump(); }
+std::string dumped(const nlohmann::json& value)
+{
+    return value.dump();
+}
 
 template <class T>
 void read_as(std::string_view bytes, const state_codec<T>& codec)
@@ -86,8 +89,8 @@ void read_all(std::string_view bytes)
     static const auto json = golden_json_states::codec_for("json");
     static const auto cbor = golden_json_states::codec_for("cbor");
     static const auto bare = golden_json_states::codec_for("bare");
-    static const auto any = *state_codec<nlohmann::json>::make(
-        {.budget = {.bytes = 700, .failure_reserve = 512}});
+    static const auto any =
+        *state_codec<nlohmann::json>::make({.budget = {.bytes = 700, .failure_reserve = 512}});
     static const auto any_cbor = *state_codec<nlohmann::json>::make(
         {.budget = {.bytes = 700, .failure_reserve = 512}, .format = state_format::cbor});
     read_as(bytes, json);
@@ -122,7 +125,9 @@ std::vector<std::string> fuzz_seeds()
     // Nested texts without a length: a recursive parser must have a limit.
     for (const char piece : {'\x7F', '\x5F'}) {
         all.push_back(detail::seal_state(state_format::cbor, {1, 0},
-                                 "\xA1\x61" "a" + std::string(60'000, piece)));
+                                         "\xA1\x61"
+                                         "a" +
+                                             std::string(60'000, piece)));
     }
     all.push_back(detail::seal_state(state_format::cbor, {1, 0},
                                      "\xA1\x7F\x61"

@@ -91,8 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // The line with a valid checksum, and another line before the rest.
     std::string summed(given);
     if (end >= 8) {
-        const std::uint32_t sum =
-            crc32c(given.substr(end), crc32c(given.substr(0, end - 8)));
+        const std::uint32_t sum = crc32c(given.substr(end), crc32c(given.substr(0, end - 8)));
         detail::put_digits(summed.data() + end - 8, 8, sum, 16);
         read_all(summed);
     }

@@ -76,9 +76,12 @@ std::string sealed(std::string_view bytes)
 
 void read_everywhere(std::string_view bytes)
 {
-    for (const std::optional<std::uint64_t>& from :
-         {std::optional<std::uint64_t>(), {0}, {10}, {1'000'000}, {detail::highest_size - 1},
-          {detail::highest_size}}) {
+    for (const std::optional<std::uint64_t>& from : {std::optional<std::uint64_t>(),
+                                                     {0},
+                                                     {10},
+                                                     {1'000'000},
+                                                     {detail::highest_size - 1},
+                                                     {detail::highest_size}}) {
         read(from, bytes);
     }
     // And at the position that it names.

@@ -53,8 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> fuzz_seeds()
 {
     std::vector<std::string> all;
-    golden_windows::each([&](std::string_view, const auto& w) {
-        all.push_back(nlohmann::json(w).dump());
-    });
+    golden_windows::each(
+        [&](std::string_view, const auto& w) { all.push_back(nlohmann::json(w).dump()); });
     return all;
 }

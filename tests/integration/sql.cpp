@@ -12,7 +12,8 @@ int main(int argc, char** argv)
 {
     sqlite3* db = nullptr;
     const auto print = [](void*, int columns, char** values, char**) {
-        for (int n = 0; n != columns; ++n) std::printf("%s%s", n == 0 ? "" : "|", values[n] ? values[n] : "");
+        for (int n = 0; n != columns; ++n)
+            std::printf("%s%s", n == 0 ? "" : "|", values[n] ? values[n] : "");
         return std::puts("") < 0 ? 1 : 0;
     };
     if (argc != 3 || sqlite3_open(argv[1], &db) != SQLITE_OK) return 1;

@@ -35,7 +35,8 @@ void batches()
 {
     const std::vector<std::string> inbox(100, std::string(50, '.'));
     std::uint64_t parts = 0;
-    for (auto part : waybill::chunk_by(inbox, {.bytes = 1'000}, &std::string::size)) parts += part.fits;
+    for (auto part : waybill::chunk_by(inbox, {.bytes = 1'000}, &std::string::size))
+        parts += part.fits;
     expect(parts == 5, "chunk_by");
 
     waybill::batch_sender sender({.limit = {.bytes = 1'000}});
@@ -65,11 +66,13 @@ void machines()
     waybill::settle_batches calls;
     calls.on(waybill::settle_batches::last_decided{}, {});
     const bool idle = waybill::match(
-        calls.next({}), [](const waybill::idle&) { return true; }, [](const auto&) { return false; });
+        calls.next({}), [](const waybill::idle&) { return true; },
+        [](const auto&) { return false; });
     expect(idle, "match");
     waybill::completion_tracker tracker;
     const auto ticket = tracker.begin(7);
-    expect(ticket && tracker.complete(*ticket) == waybill::event_result::applied, "completion_tracker");
+    expect(ticket && tracker.complete(*ticket) == waybill::event_result::applied,
+           "completion_tracker");
     waybill::pipeline pipe;
     expect(!pipe.over(), "pipeline");
     const waybill::processor work({.group = {"orders", "billing", {"0"}, {"host", 1}}});
@@ -82,7 +85,8 @@ void figures()
     window.insert({waybill::wall_time{}, 5});
     expect(window.size() == 1, "sliding_window");
     expect(waybill::wire::sqs::size({.body = "abc"}) == 3, "wire");
-    expect(waybill::wire::find(waybill::wire::kafka_errors, 7) == waybill::wire::answer::outcome_unknown,
+    expect(waybill::wire::find(waybill::wire::kafka_errors, 7) ==
+               waybill::wire::answer::outcome_unknown,
            "error codes");
     using waybill::scaling::highest;
     const waybill::scaling::policy policy{

@@ -4,4 +4,7 @@
 
 #include <all_headers.hpp>
 
-int version_seen_by_two() { return WAYBILL_VERSION; }
+int version_seen_by_two()
+{
+    return WAYBILL_VERSION;
+}

@@ -5,14 +5,14 @@
 #ifndef WAYBILL_TESTS_SUPPORT_EVERY_SCHEDULE_HPP
 #define WAYBILL_TESTS_SUPPORT_EVERY_SCHEDULE_HPP
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/choices.hpp>
 

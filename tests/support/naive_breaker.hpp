@@ -178,7 +178,8 @@ private:
     void tell(waybill::steady_time now)
     {
         now = later(now_, now);
-        for (const call* c = first_to_be_lost(); c != nullptr && c->given.deadline <= now; c = first_to_be_lost()) {
+        for (const call* c = first_to_be_lost(); c != nullptr && c->given.deadline <= now;
+             c = first_to_be_lost()) {
             calls_[c->given.number - 1].out = false;
             ended(true, c->given.deadline);
         }
@@ -194,7 +195,10 @@ private:
         const std::int64_t n = t.since_epoch().count();
         return (n - (n % w + w) % w) / w;
     }
-    bool recent(waybill::steady_time t, waybill::steady_time now) const { return part_of(now) - part_of(t) < 10; }
+    bool recent(waybill::steady_time t, waybill::steady_time now) const
+    {
+        return part_of(now) - part_of(t) < 10;
+    }
 
     void ended(bool failed, waybill::steady_time at)
     {

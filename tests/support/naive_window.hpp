@@ -59,9 +59,9 @@ public:
         against(!finite(value), insert_result::not_finite, losses_.not_finite);
         against(weight == 0 || weight > 0xFFFF'FFFFU, insert_result::no_weight, losses_.no_weight);
         against(clock_ && gone(at), insert_result::too_old, losses_.too_old);
-        against(clock_ && unlike_highest(options_.ahead) &&
-                    wide{at} - *clock_ > options_.ahead.count(),
-                insert_result::future, losses_.future);
+        against(
+            clock_ && unlike_highest(options_.ahead) && wide{at} - *clock_ > options_.ahead.count(),
+            insert_result::future, losses_.future);
         if (no) return said;
 
         std::size_t n = kept_.size();
@@ -204,8 +204,7 @@ template <class Summary, class Entry>
         if (s.mean().has_value() == all.empty()) return "mean";
         if (!all.empty()) {
             const auto result = static_cast<long double>(*s.mean());
-            const long double most =
-                (4 * n + 4) * eps * (magnitude / weights + largest) + tiny;
+            const long double most = (4 * n + 4) * eps * (magnitude / weights + largest) + tiny;
             if (!(std::fabs(result - sum / weights) <= most)) return "mean";
         }
     }
@@ -234,8 +233,8 @@ template <class Summary, class Entry>
             const long double variance = squares / weights;
             const long double off = (n + 1) * eps * largest;
             const long double most =
-                8 * (n + 1) * eps * (variance + largest * std::sqrt(variance)) +
-                16 * off * off + tiny;
+                8 * (n + 1) * eps * (variance + largest * std::sqrt(variance)) + 16 * off * off +
+                tiny;
             const auto result = static_cast<long double>(*s.variance());
             if (!(result >= 0) || !(std::fabs(result - variance) <= most)) return "variance";
         }

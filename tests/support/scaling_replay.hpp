@@ -24,14 +24,14 @@ inline constexpr waybill::wall_time replay_start =
 inline sc::policy replay_policy()
 {
     using waybill::duration;
-    sc::policy p{.up = sc::any_of(sc::mean("orders") > sc::per_instance(100),
-                                  sc::highest("age") > 300),
-                 .down = sc::all_of(sc::mean("orders") < sc::per_instance(40),
-                                    sc::highest("age") < 60),
-                 .min_points = 3,
-                 .max_age = duration::seconds(180),
-                 .cooldown = {.up = duration::seconds(120), .down = duration::seconds(600)},
-                 .instances = {1, 10}, .stabilise = {}};
+    sc::policy p{
+        .up = sc::any_of(sc::mean("orders") > sc::per_instance(100), sc::highest("age") > 300),
+        .down = sc::all_of(sc::mean("orders") < sc::per_instance(40), sc::highest("age") < 60),
+        .min_points = 3,
+        .max_age = duration::seconds(180),
+        .cooldown = {.up = duration::seconds(120), .down = duration::seconds(600)},
+        .instances = {1, 10},
+        .stabilise = {}};
     p.step.up = {.percent = 50};
     p.bands.up = {{sc::mean("orders") > sc::per_instance(300), {.count = 4}}};
     p.stabilise.down = duration::seconds(300);

@@ -45,13 +45,13 @@ constexpr std::uint64_t none = waybill::unlimited;
 struct books {
     struct item {
         std::uint64_t bytes = 0;
-        std::size_t key = 0;         // its index among the keys
-        std::uint64_t most = none;   // the item limit of a batch that begins with it
-        std::uint64_t in = none;     // the attempt that has it
+        std::size_t key = 0;        // its index among the keys
+        std::uint64_t most = none;  // the item limit of a batch that begins with it
+        std::uint64_t in = none;    // the attempt that has it
         std::uint32_t tries = 0;
         waybill::fault_kind how = waybill::fault_kind::none;
         bool arrived = false;
-        bool maybe = false;      // it was in a batch with unknown outcome
+        bool maybe = false;  // it was in a batch with unknown outcome
         // after `maybe`, its batch was refused or failed in part, so another batch may have it
         bool anew = false;
         bool refused = false;    // refused alone
@@ -151,8 +151,8 @@ struct books {
     /// `items_after_refusal`); then all repeats are available again.
     [[nodiscard]] std::uint64_t bound() const
     {
-        const std::uint64_t max_items = std::min<std::uint64_t>(
-            items.size(), std::max<std::uint64_t>(policy.limit.items, 1));
+        const std::uint64_t max_items =
+            std::min<std::uint64_t>(items.size(), std::max<std::uint64_t>(policy.limit.items, 1));
         const std::uint64_t refusals_each = max_refusals(max_items, true);
         return items.size() * ((refusals_each + 2) * most_tries() + 1) +
                replacements * refusals_each * most_tries();

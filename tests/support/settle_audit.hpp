@@ -50,11 +50,13 @@ public:
         if (!(machine_.next(now) == a)) breaks("next differs when called again");
         if (const auto* b = waybill::get_if<waybill::settle_batches::settle_batch>(&a))
             check_call(*b, now);
-        if (const auto* r = waybill::get_if<waybill::settle_batches::report>(&a)) check_report(*r, now);
+        if (const auto* r = waybill::get_if<waybill::settle_batches::report>(&a))
+            check_report(*r, now);
         if (const auto* w = waybill::get_if<waybill::wait_until>(&a)) check_wait(w->time, now);
         if (waybill::holds_alternative<waybill::idle>(a)) {
             for (const entry& e : record_) {
-                if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
+                if (e.at == state::waiting || e.at == state::ended)
+                    breaks("idle, and there is something to do");
             }
         }
         if (machine_.size() != unreported())
@@ -140,7 +142,8 @@ private:
     // True if it must not wait for further messages.
     [[nodiscard]] bool urgent(const entry& e, waybill::steady_time t) const
     {
-        return e.tries != 0 || no_more_ || e.since + policy_.linger <= t || e.locked_until - policy_.to_settle <= t;
+        return e.tries != 0 || no_more_ || e.since + policy_.linger <= t ||
+               e.locked_until - policy_.to_settle <= t;
     }
 
     [[nodiscard]] bool is_due(waybill::settle_batches::settle_kind k, waybill::steady_time t) const
@@ -178,10 +181,12 @@ private:
     void check_call(const waybill::settle_batches::settle_batch& b, waybill::steady_time now)
     {
         ++calls_;
-        if (b.items.empty() || b.items.size() > limit()) breaks("a call is empty, or has more than its limit");
+        if (b.items.empty() || b.items.size() > limit())
+            breaks("a call is empty, or has more than its limit");
         if (!is_due(b.kind, now)) breaks("a call is not due");
         for (const auto k : waybill::settle_batches::settle_kinds) {
-            if (is_due(k, now) && first_lock(k, now) < first_lock(b.kind, now)) breaks("another call has less time left");
+            if (is_due(k, now) && first_lock(k, now) < first_lock(b.kind, now))
+                breaks("another call has less time left");
         }
         if (begun_.count(b.call) != 0) breaks("a call has the number of another one");
         // The ready messages whose locks end first, in the order of their decisions.
@@ -230,7 +235,8 @@ private:
         std::set<waybill::steady_time> times;
         for (const entry& e : record_) {
             if (e.at != state::waiting) continue;
-            for (const auto t : {e.not_before, e.since + policy_.linger, e.locked_until - policy_.to_settle, e.locked_until}) {
+            for (const auto t : {e.not_before, e.since + policy_.linger,
+                                 e.locked_until - policy_.to_settle, e.locked_until}) {
                 if (t > now) times.insert(t);
             }
         }
@@ -267,7 +273,8 @@ private:
         e.end = waybill::settle_batches::settle_outcome::lost;
         if (e.locked_until - policy_.to_settle <= now) return;
         e.at = state::waiting;
-        e.not_before = waybill::detail::earlier(now + waybill::pause(policy_.pauses, e.tries, draw), e.locked_until - policy_.to_settle);
+        e.not_before = waybill::detail::earlier(now + waybill::pause(policy_.pauses, e.tries, draw),
+                                                e.locked_until - policy_.to_settle);
     }
 
     waybill::settle_batches::config policy_;

@@ -9,8 +9,11 @@
 #include <doctest/doctest.h>
 
 #ifdef _GLIBCXX_DEBUG
-#define STATIC_CHECK(...) \
-    TEST_CASE(#__VA_ARGS__) { CHECK((__VA_ARGS__)); }
+#define STATIC_CHECK(...)     \
+    TEST_CASE(#__VA_ARGS__)   \
+    {                         \
+        CHECK((__VA_ARGS__)); \
+    }
 #else
 #define STATIC_CHECK(...) static_assert((__VA_ARGS__))
 #endif

@@ -122,7 +122,7 @@ enum class flaw : std::uint8_t {
     stale_is_a_conflict,
     // like a count of changed rows, without rows that an UPDATE left as they were
     unchanged_is_a_conflict,
-    list_of_1000,             // at most 1000, for any limit
+    list_of_1000,  // at most 1000, for any limit
     list_cuts_bodies,
     // Flaws of transactions.
     rollback_keeps_attempts,
@@ -165,8 +165,10 @@ inline std::uint64_t number_under(flaw f, std::uint64_t n)
 /// True if it treats the two as the same position.
 inline bool same_position_under(flaw f, std::uint64_t from, std::uint64_t stored)
 {
-    if (f == flaw::from_of_32_bits) return static_cast<std::uint32_t>(from) == static_cast<std::uint32_t>(stored);
-    if (f == flaw::from_is_a_double) return static_cast<double>(from) == static_cast<double>(stored);
+    if (f == flaw::from_of_32_bits)
+        return static_cast<std::uint32_t>(from) == static_cast<std::uint32_t>(stored);
+    if (f == flaw::from_is_a_double)
+        return static_cast<double>(from) == static_cast<double>(stored);
     return from == stored;
 }
 
@@ -174,8 +176,10 @@ inline bool same_position_under(flaw f, std::uint64_t from, std::uint64_t stored
 inline bool lower_epoch_under(flaw f, std::uint64_t epoch, std::uint64_t stored)
 {
     if (f == flaw::no_epoch) return false;
-    if (f == flaw::epochs_of_32_bits) return static_cast<std::uint32_t>(epoch) < static_cast<std::uint32_t>(stored);
-    if (f == flaw::epochs_with_sign) return static_cast<std::int64_t>(epoch) < static_cast<std::int64_t>(stored);
+    if (f == flaw::epochs_of_32_bits)
+        return static_cast<std::uint32_t>(epoch) < static_cast<std::uint32_t>(stored);
+    if (f == flaw::epochs_with_sign)
+        return static_cast<std::int64_t>(epoch) < static_cast<std::int64_t>(stored);
     return epoch < stored;
 }
 
@@ -233,9 +237,11 @@ inline void change_texts(flaw f, waybill::dead_letter& letter)
     if (f == flaw::reason_ends_at_nul) letter.reason = letter.reason.c_str();
     if (f == flaw::reason_trimmed) trim_end(letter.reason);
     if (f == flaw::offset_dropped) letter.at.offset.clear();
-    if (f == flaw::letter_offset_of_255_bytes && letter.at.offset.size() > 255) letter.at.offset.resize(255);
+    if (f == flaw::letter_offset_of_255_bytes && letter.at.offset.size() > 255)
+        letter.at.offset.resize(255);
     if (f == flaw::line_ends_changed) {
-        for (std::size_t at = 0; (at = letter.body.find("\r\n", at)) != std::string::npos;) letter.body.erase(at, 1);
+        for (std::size_t at = 0; (at = letter.body.find("\r\n", at)) != std::string::npos;)
+            letter.body.erase(at, 1);
     }
 }
 
@@ -269,7 +275,8 @@ inline bool takes_texts(flaw f, const waybill::dead_letter& letter)
 }
 
 /// The stored letter after it has replaced another one.
-inline waybill::dead_letter merged_under(flaw f, const waybill::dead_letter& old, waybill::dead_letter letter)
+inline waybill::dead_letter merged_under(flaw f, const waybill::dead_letter& old,
+                                         waybill::dead_letter letter)
 {
     if (f != flaw::put_merges) return letter;
     if (letter.reason.empty()) letter.reason = old.reason;

@@ -43,8 +43,8 @@ inline rc::Gen<std::string> text(std::size_t most = 70'000)
     return rc::gen::map(
         rc::gen::pair(rc::gen::inRange(0, 20), rc::gen::inRange<std::size_t>(0, 300)),
         [most](const auto& p) {
-            constexpr std::size_t steps[] = {63, 64, 65, 127, 128, 129, 254, 255, 256, 8'191, 8'192,
-                                             16'383, 16'384, 65'535};
+            constexpr std::size_t steps[] = {63,  64,  65,    127,   128,    129,    254,
+                                             255, 256, 8'191, 8'192, 16'383, 16'384, 65'535};
             const auto which = static_cast<std::size_t>(p.first);
             const bool step = which < std::size(steps) && p.second % 4 == 0;
             const std::size_t n = step ? steps[which] : p.second / (1 + which);

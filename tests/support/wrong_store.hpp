@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <support/store_flaws.hpp>
+
 #include <waybill/consume/stores.hpp>
 
 namespace tests_support {
@@ -71,9 +72,13 @@ public:
         }
         transaction(transaction&& other) noexcept
             : data_(flawed(other) ? other.data_ : std::exchange(other.data_, nullptr)),
-              handle_(other.handle_), found_(other.found_), file_(other.file_), flaw_(other.flaw_),
+              handle_(other.handle_),
+              found_(other.found_),
+              file_(other.file_),
+              flaw_(other.flaw_),
               writes_(flawed(other) ? other.writes_ : std::move(other.writes_)),
-              mark_(other.mark_), id_(flawed(other) ? std::make_unique<char>() : std::move(other.id_))
+              mark_(other.mark_),
+              id_(flawed(other) ? std::make_unique<char>() : std::move(other.id_))
         {
         }
         transaction& operator=(transaction&& other) noexcept
@@ -150,9 +155,11 @@ public:
             if (data_ && flaw_ == flaw::rollback_commits) (void)commit();
             for (const write& w : writes_) {
                 const auto* n = std::get_if<noting>(&w);
-                if (data_ && n && n->row && flaw_ == flaw::rollback_keeps_attempts) apply(*data_, flaw_, w);
+                if (data_ && n && n->row && flaw_ == flaw::rollback_keeps_attempts)
+                    apply(*data_, flaw_, w);
             }
-            if (committed_ && flaw_ == flaw::rollback_after_commit) static_cast<tables&>(*handle_) = *found_;
+            if (committed_ && flaw_ == flaw::rollback_after_commit)
+                static_cast<tables&>(*handle_) = *found_;
             rolled_back_ = data_ != nullptr;
             if (data_ && flaw_ == flaw::leftovers_committed) data_->leftovers = writes_;
             close();
@@ -164,8 +171,9 @@ public:
         {
             std::vector<write> stay;
             for (const write& w : writes_) {
-                const bool kept = (flaw_ == flaw::undo_keeps_removals && std::holds_alternative<row_key>(w)) ||
-                                  (flaw_ == flaw::undo_keeps_attempts && std::holds_alternative<noting>(w));
+                const bool kept =
+                    (flaw_ == flaw::undo_keeps_removals && std::holds_alternative<row_key>(w)) ||
+                    (flaw_ == flaw::undo_keeps_attempts && std::holds_alternative<noting>(w));
                 if (stay.size() < mark_ || kept) stay.push_back(w);
             }
             writes_ = std::move(stay);
@@ -175,15 +183,17 @@ public:
         {
             for (const write& w : writes_) {
                 const auto* a = std::get_if<2>(&w);
-                const bool blind = flaw_ == flaw::reset_is_not_compared || flaw_ == flaw::reset_forgets_the_epoch;
-                const bool unchecked = flaw_ == flaw::checked_once || flaw_ == flaw::advance_before_lock;
+                const bool blind =
+                    flaw_ == flaw::reset_is_not_compared || flaw_ == flaw::reset_forgets_the_epoch;
+                const bool unchecked =
+                    flaw_ == flaw::checked_once || flaw_ == flaw::advance_before_lock;
                 if (a && !unchecked && !a->cached && !(a->back && blind) &&
                     compare(d, flaw_, *a) != waybill::advance_outcome::applied) {
                     return true;
                 }
                 const auto* gone = std::get_if<4>(&w);
-                if (gone && flaw_ != flaw::remove_checked_once && flaw_ != flaw::remove_before_lock &&
-                    !there(d, flaw_, writes_, &w, *gone)) {
+                if (gone && flaw_ != flaw::remove_checked_once &&
+                    flaw_ != flaw::remove_before_lock && !there(d, flaw_, writes_, &w, *gone)) {
                     return true;
                 }
             }
@@ -196,25 +206,31 @@ public:
             const auto* a = std::get_if<2>(&w);
             const bool moves = data_ && a && a->from && !a->back;
             if (moves && flaw_ == flaw::dirty_moves) data_->moved[a->key] = {a->to, a->epoch};
-            if (data_ && a && !a->back && flaw_ == flaw::dirty_compares) data_->moved[a->key] = {a->to, a->epoch};
+            if (data_ && a && !a->back && flaw_ == flaw::dirty_compares)
+                data_->moved[a->key] = {a->to, a->epoch};
             const auto* l = std::get_if<1>(&w);
             if (data_ && l && flaw_ == flaw::list_is_dirty) data_->put.push_back(*l);
             if (a && flaw_ == flaw::epoch_at_once) raise_epoch(*handle_, *a);
             writes_.push_back(std::move(w));
         }
-        static bool flawed(const transaction& t) { return t.flaw_ == flaw::moved_from_commits && t.data_; }
+        static bool flawed(const transaction& t)
+        {
+            return t.flaw_ == flaw::moved_from_commits && t.data_;
+        }
         void close() noexcept
         {
             if (data_) data_->moved.clear();
             if (data_) data_->put.clear();
             if (data_) --data_->open;
-            if (data_) std::erase_if(data_->locked, [this](const auto& l) { return l.second == id_.get(); });
+            if (data_)
+                std::erase_if(data_->locked,
+                              [this](const auto& l) { return l.second == id_.get(); });
             data_.reset();
         }
 
-        std::shared_ptr<data> data_;       // while the transaction is open
+        std::shared_ptr<data> data_;  // while the transaction is open
         std::shared_ptr<data> handle_;
-        std::shared_ptr<tables> found_;    // the tables before its commit
+        std::shared_ptr<tables> found_;  // the tables before its commit
         // the checkpoints at its start
         std::map<waybill::partition_key, waybill::checkpoint> file_;
         bool rolled_back_ = false;
@@ -233,7 +249,8 @@ public:
         const bool one = flaw_ == flaw::only_one_transaction || flaw_ == flaw::assign_leaks;
         const bool busy = one && data_->open != 0;
         const bool used_up = flaw_ == flaw::scope_leaks && data_->leaked >= 64;
-        if (flaw_ == flaw::begin_fails || busy || used_up) return waybill::unexpected(waybill::infrastructure("busy"));
+        if (flaw_ == flaw::begin_fails || busy || used_up)
+            return waybill::unexpected(waybill::infrastructure("busy"));
         return transaction(data_, flaw_);
     }
 
@@ -256,19 +273,26 @@ public:
         return found;
     }
 
-    waybill::result<waybill::advance_outcome> advance(transaction& tx, const waybill::partition_key& key,
+    waybill::result<waybill::advance_outcome> advance(transaction& tx,
+                                                      const waybill::partition_key& key,
                                                       const std::optional<waybill::position>& from,
-                                                      const waybill::position& to, std::uint64_t epoch)
+                                                      const waybill::position& to,
+                                                      std::uint64_t epoch)
     {
-        advancing a{known_as(key), from, {narrowed(to.sequence), offset_under(flaw_, to.offset)}, epoch};
+        advancing a{
+            known_as(key), from, {narrowed(to.sequence), offset_under(flaw_, to.offset)}, epoch};
         if (flaw_ == flaw::epoch_forgotten) a.epoch = 0;
-        if (flaw_ == flaw::offset_is_utf8 && to.offset.find('\xFF') != std::string::npos) return down();
+        if (flaw_ == flaw::offset_is_utf8 && to.offset.find('\xFF') != std::string::npos)
+            return down();
         if (a.from) a.from->sequence = narrowed(a.from->sequence);
-        if (data_->down && flaw_ == flaw::outage_is_a_conflict) return waybill::advance_outcome::conflict;
+        if (data_->down && flaw_ == flaw::outage_is_a_conflict)
+            return waybill::advance_outcome::conflict;
         if (data_->down && flaw_ != flaw::outage_is_forgotten) return down();
         const auto outcome = compared(key, a);
-        if (outcome == waybill::advance_outcome::conflict && flaw_ == flaw::conflict_is_an_error) return down();
-        if (outcome == waybill::advance_outcome::stale_epoch && flaw_ == flaw::stale_is_a_conflict) {
+        if (outcome == waybill::advance_outcome::conflict && flaw_ == flaw::conflict_is_an_error)
+            return down();
+        if (outcome == waybill::advance_outcome::stale_epoch &&
+            flaw_ == flaw::stale_is_a_conflict) {
             return waybill::advance_outcome::conflict;
         }
         if (outcome != waybill::advance_outcome::applied) return outcome;
@@ -279,16 +303,24 @@ public:
         return outcome;
     }
 
-    waybill::result<waybill::advance_outcome> reset(transaction& tx, const waybill::partition_key& key,
-                                                    const waybill::position& from, std::uint64_t epoch)
+    waybill::result<waybill::advance_outcome> reset(transaction& tx,
+                                                    const waybill::partition_key& key,
+                                                    const waybill::position& from,
+                                                    std::uint64_t epoch)
     {
-        advancing a{known_as(key), waybill::position{narrowed(from.sequence), from.offset}, {}, epoch, true};
+        advancing a{known_as(key),
+                    waybill::position{narrowed(from.sequence), from.offset},
+                    {},
+                    epoch,
+                    true};
         const bool there = data_->checkpoints.contains(a.key);
-        if (data_->down && flaw_ == flaw::outage_is_a_conflict) return waybill::advance_outcome::conflict;
+        if (data_->down && flaw_ == flaw::outage_is_a_conflict)
+            return waybill::advance_outcome::conflict;
         if (data_->down && flaw_ != flaw::outage_is_forgotten) return down();
         const flaw as = flaw_ == flaw::reset_from_of_32_bits ? flaw::from_of_32_bits : flaw_;
-        const auto outcome = there && flaw_ == flaw::reset_is_not_compared ? waybill::advance_outcome::applied
-                                                                           : compare(*data_, as, a);
+        const auto outcome = there && flaw_ == flaw::reset_is_not_compared
+                                 ? waybill::advance_outcome::applied
+                                 : compare(*data_, as, a);
         a.cached = as != flaw_;
         if (outcome != waybill::advance_outcome::applied) return outcome;
         if (flaw_ == flaw::reset_is_to_zero) a.back = false;
@@ -301,7 +333,8 @@ public:
     waybill::result<void> put(transaction& tx, waybill::dead_letter letter)
     {
         if (flaw_ == flaw::put_is_forgotten) return {};
-        if (!takes_texts(flaw_, letter)) return waybill::unexpected(waybill::permanent("not such a text"));
+        if (!takes_texts(flaw_, letter))
+            return waybill::unexpected(waybill::permanent("not such a text"));
         letter = letter_under(flaw_, std::move(letter));
         const bool second = data_->letters.contains(row_of(letter.key, letter.at.sequence));
         if (flaw_ == flaw::put_refuses_the_second && second) {
@@ -323,7 +356,8 @@ public:
         return std::optional<waybill::dead_letter>(std::move(found));
     }
 
-    waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key, std::uint64_t sequence)
+    waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key,
+                                 std::uint64_t sequence)
     {
         if (data_->down && flaw_ == flaw::outage_is_a_conflict) return false;
         if (data_->down && flaw_ != flaw::outage_is_forgotten) return down();
@@ -341,9 +375,9 @@ public:
         return true;
     }
 
-    waybill::result<std::vector<waybill::dead_letter>> list(const waybill::partition_key& key,
-                                                            const std::optional<std::uint64_t>& after,
-                                                            std::uint64_t most)
+    waybill::result<std::vector<waybill::dead_letter>> list(
+        const waybill::partition_key& key, const std::optional<std::uint64_t>& after,
+        std::uint64_t most)
     {
         if (data_->down && flaw_ != flaw::outage_is_absent) return down();
         std::vector<waybill::dead_letter> sorted;
@@ -351,21 +385,24 @@ public:
         std::vector<const waybill::dead_letter*> found;
         const bool any = flaw_ == flaw::list_any_partition || flaw_ == flaw::list_any_group ||
                          flaw_ == flaw::list_of_all_keys;
-        const auto first = any ? data_->letters.begin() : data_->letters.lower_bound(row_of(key, 0));
+        const auto first =
+            any ? data_->letters.begin() : data_->letters.lower_bound(row_of(key, 0));
         for (auto each = first; each != data_->letters.end(); ++each) {
             const auto& [at, letter] = *each;
             if (!any && at.first != known_as(key)) break;
             const bool other = !matches(flaw_, flaw::list_any_partition, at.first, known_as(key)) &&
                                flaw_ != flaw::list_of_all_keys;
             const bool from_there = flaw_ == flaw::list_from_after;
-            if (other || (after && (from_there ? at.second < *after : at.second <= *after))) continue;
+            if (other || (after && (from_there ? at.second < *after : at.second <= *after)))
+                continue;
             found.push_back(&letter);
         }
         const auto before = [this](const waybill::dead_letter* a, const waybill::dead_letter* b) {
             const std::uint64_t x = a->at.sequence;
             const std::uint64_t y = b->at.sequence;
             if (flaw_ == flaw::list_by_digits) return std::to_string(x) < std::to_string(y);
-            if (flaw_ == flaw::list_with_signs) return static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
+            if (flaw_ == flaw::list_with_signs)
+                return static_cast<std::int64_t>(x) < static_cast<std::int64_t>(y);
             return x < y;
         };
         for (const waybill::dead_letter& d : data_->put) {
@@ -412,7 +449,8 @@ public:
         if (flaw_ == flaw::forget_needs_a_row && !data_->attempts.contains(attempts_of(key))) {
             return waybill::unexpected(waybill::infrastructure("no such row"));
         }
-        if (flaw_ == flaw::forget_misses_own_row && !data_->attempts.contains(attempts_of(key))) return {};
+        if (flaw_ == flaw::forget_misses_own_row && !data_->attempts.contains(attempts_of(key)))
+            return {};
         tx.add(noting{attempts_of(key), {}});
         return {};
     }
@@ -435,7 +473,9 @@ private:
     /// Waits for the row while other transactions run. Returns false if it stays locked.
     bool locks(const transaction& tx, const row& at)
     {
-        const auto taken = [&] { return data_->locked.contains(at) && data_->locked[at] != tx.id_.get(); };
+        const auto taken = [&] {
+            return data_->locked.contains(at) && data_->locked[at] != tx.id_.get();
+        };
         if (taken() && data_->meanwhile) std::exchange(data_->meanwhile, {})();
         if (taken()) return false;
         data_->locked[at] = tx.id_.get();
@@ -443,7 +483,8 @@ private:
     }
 
     /// True if the letter exists for this transaction, before its write `until`.
-    static bool there(const data& d, flaw f, const std::vector<write>& writes, const write* until, const row& at)
+    static bool there(const data& d, flaw f, const std::vector<write>& writes, const write* until,
+                      const row& at)
     {
         bool is = d.letters.contains(at);
         for (const write& w : writes) {
@@ -468,11 +509,15 @@ private:
         if (!absent && lower_epoch_under(f, a.epoch, stored->second.epoch)) {
             return waybill::advance_outcome::stale_epoch;
         }
-        bool same = absent ? !a.from : a.from && same_position_under(f, a.from->sequence, stored->second.at.sequence);
-        if (absent && a.from && a.from->sequence == 0 && f == flaw::from_zero_is_absent) same = true;
+        bool same =
+            absent ? !a.from
+                   : a.from && same_position_under(f, a.from->sequence, stored->second.at.sequence);
+        if (absent && a.from && a.from->sequence == 0 && f == flaw::from_zero_is_absent)
+            same = true;
         const bool unchanged = !absent && stored->second == waybill::checkpoint{a.to, a.epoch};
         if (unchanged && f == flaw::unchanged_is_a_conflict) same = false;
-        if (same && !absent && f == flaw::offset_compared) same = a.from->offset == stored->second.at.offset;
+        if (same && !absent && f == flaw::offset_compared)
+            same = a.from->offset == stored->second.at.offset;
         if (f == flaw::absent_is_anything && !a.from) same = true;
         if (f == flaw::only_forward) same = absent || a.to.sequence > stored->second.at.sequence;
         return same ? waybill::advance_outcome::applied : waybill::advance_outcome::conflict;
@@ -525,7 +570,8 @@ private:
         if (const auto* n = std::get_if<3>(&w)) keep(d, f, *n);
         const auto* gone = std::get_if<4>(&w);
         const auto meant = [&](const auto& r) {
-            return r.first.second == gone->second && matches(f, flaw::remove_any_partition, r.first.first, gone->first);
+            return r.first.second == gone->second &&
+                   matches(f, flaw::remove_any_partition, r.first.first, gone->first);
         };
         if (gone) std::erase_if(d.letters, meant);
     }
@@ -535,7 +581,8 @@ private:
         if (!a.back) {
             for (auto& [key, at] : d.checkpoints) {
                 const bool as_from = a.from && at.at.sequence == a.from->sequence;
-                if (as_from && matches(f, flaw::advance_any_partition, key, a.key)) at = {a.to, a.epoch};
+                if (as_from && matches(f, flaw::advance_any_partition, key, a.key))
+                    at = {a.to, a.epoch};
             }
             d.checkpoints[a.key] = {a.to, a.epoch};
             return;
@@ -552,13 +599,16 @@ private:
             old->second = merged_under(f, old->second, letter);
             return;
         }
-        if (f == flaw::put_keeps_the_first || f == flaw::put_adds_a_row) d.letters.emplace(at, letter);
+        if (f == flaw::put_keeps_the_first || f == flaw::put_adds_a_row)
+            d.letters.emplace(at, letter);
         else d.letters.insert_or_assign(at, letter);
     }
 
     static void keep(data& d, flaw f, const noting& n)
     {
-        const auto meant = [&](const auto& r) { return matches(f, flaw::forget_any_partition, r.first, n.key); };
+        const auto meant = [&](const auto& r) {
+            return matches(f, flaw::forget_any_partition, r.first, n.key);
+        };
         if (!n.row) std::erase_if(d.attempts, meant);
         else if (f == flaw::note_keeps_the_first) d.attempts.emplace(n.key, *n.row);
         else d.attempts.insert_or_assign(n.key, *n.row);
@@ -575,9 +625,15 @@ private:
         if (f == flaw::letters_by_sequence) return {{}, sequence};
         return {key_under(f, key), number_under(f, sequence)};
     }
-    waybill::partition_key known_as(const waybill::partition_key& k) const { return key_under(flaw_, k); }
+    waybill::partition_key known_as(const waybill::partition_key& k) const
+    {
+        return key_under(flaw_, k);
+    }
     std::uint64_t narrowed(std::uint64_t n) const { return number_under(flaw_, n); }
-    row row_of(const waybill::partition_key& k, std::uint64_t n) const { return row_under(flaw_, k, n); }
+    row row_of(const waybill::partition_key& k, std::uint64_t n) const
+    {
+        return row_under(flaw_, k, n);
+    }
 
     std::shared_ptr<data> data_;
     flaw flaw_;

@@ -506,7 +506,7 @@ private:
     detail::pace pace_;
     detail::flights flights_;
     detail::settlements settlements_;
-    std::uint64_t next_attempt_;           // number of the next attempt
+    std::uint64_t next_attempt_;                // number of the next attempt
     std::optional<std::uint64_t> input_begin_;  // first item of the open input
     detail::open_report open_report_;
     bool stopped_ = false;

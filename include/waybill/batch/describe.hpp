@@ -69,8 +69,7 @@ struct line_of<open_limits> {
 };
 
 template <>
-struct line_of<batch_limits::oversized_item> : described_line {
-};
+struct line_of<batch_limits::oversized_item> : described_line {};
 
 /// "2 items, 30 bytes, closed by bytes", or "1 item, 90 bytes, does not fit".
 template <class N>
@@ -114,8 +113,7 @@ struct line_of<keyed_batch<Key, T>> {
             return concat("key ", one_line(b.key), ": ", result);
         else if constexpr (std::is_arithmetic_v<Key> || has_line<Key>)
             return concat("key ", b.key, ": ", result);
-        else
-            return result;
+        else return result;
     }
 };
 
@@ -150,11 +148,9 @@ struct open_batches_line {
     }
 };
 template <class Key, class T, class F>
-struct line_of<keyed_batches<Key, T, F>> : open_batches_line {
-};
+struct line_of<keyed_batches<Key, T, F>> : open_batches_line {};
 template <class T, class F>
-struct line_of<bin_packer<T, F>> : open_batches_line {
-};
+struct line_of<bin_packer<T, F>> : open_batches_line {};
 
 template <>
 struct line_of<calibration> {

@@ -50,10 +50,8 @@ template <class F>
 [[nodiscard]] constexpr auto fixed_overhead(std::uint64_t overhead, F body)
 {
     return [overhead, of = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
-        requires detail::sizer<F, const Item&>
-    {
-        return detail::saturating_add(overhead, detail::as_size(detail::measured(of, item)));
-    };
+               requires detail::sizer<F, const Item&>
+    { return detail::saturating_add(overhead, detail::as_size(detail::measured(of, item))); };
 }
 
 /// A framing for items of another type. `of` converts an item to the type that the model accepts.

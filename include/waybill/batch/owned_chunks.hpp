@@ -78,7 +78,7 @@ template <class Items = void, class From, class F = std::identity>
     using item_iterator =
         std::conditional_t<detail::owns_its_items<From>, std::move_iterator<I>, I>;
     return detail::owned<owned_chunk, Items, item_iterator>(std::begin(from), std::end(from), l,
-                                                    std::move(size));
+                                                            std::move(size));
 }
 
 }  // namespace waybill::inline v0_2

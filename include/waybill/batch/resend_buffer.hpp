@@ -54,8 +54,8 @@ public:
     }
     /// Refused: a temporary range would be destroyed before its items are read.
     template <class R>
-    requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>) explicit resend_buffer(
-        const R&& temporary)
+        requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>)
+    explicit resend_buffer(const R&& temporary)
         : resend_buffer(detail::reject_temporary<R>(temporary))
     {
     }

@@ -277,7 +277,7 @@ struct batch_sender_types {
     struct failed {
         std::uint64_t attempt = 0;
         fault_kind kind = fault_kind::transient;
-        std::string text{};   ///< The broker's text, for the report; not used by the sender.
+        std::string text{};  ///< The broker's text, for the report; not used by the sender.
         /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
         double random = 1.0;
 

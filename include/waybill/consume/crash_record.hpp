@@ -29,7 +29,7 @@ namespace waybill::inline v0_2 {
 struct crash_record {
     std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before the batch.
     std::uint64_t to = 0;                 ///< Sequence of the last suspect.
-    std::uint64_t suspects = 0;     ///< Number of suspects when the record was written.
+    std::uint64_t suspects = 0;           ///< Number of suspects when the record was written.
     std::uint32_t deaths = 0;       ///< Deaths counted so far; 0 again when one suspect is left.
     std::uint64_t incarnation = 0;  ///< Incarnation that delivers them; 0 if none does.
     std::uint64_t epoch = 0;        ///< Epoch of the owner that wrote the record.

@@ -44,8 +44,11 @@ template <sequenced E>
     if constexpr (requires { std::string_view(e.body); }) {
         detail::keep(d, std::string_view(e.body), o);
     } else if constexpr (requires { e.body; }) {
-        static_assert(requires { requires sizeof(*e.body.data()) == 1; e.body.size(); },
-                      "the `body` of an event must be a text or a contiguous range of bytes");
+        static_assert(
+            requires {
+                requires sizeof(*e.body.data()) == 1;
+                e.body.size();
+            }, "the `body` of an event must be a text or a contiguous range of bytes");
         std::string bytes;
         for (const auto byte : e.body) bytes += static_cast<char>(byte);
         detail::keep(d, bytes, o);

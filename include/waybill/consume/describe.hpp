@@ -113,8 +113,7 @@ struct line_of<at_least_once_policy> {
             result += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != defaults.check_commit)
             result += concat(", checks commits: ", name(p.check_commit));
-        if (p.decide_all_failed_from == unlimited)
-            result += ", never asks";
+        if (p.decide_all_failed_from == unlimited) result += ", never asks";
         else if (p.decide_all_failed_from != defaults.decide_all_failed_from)
             result += ", asks from " + events(p.decide_all_failed_from);
         return result + "; " + line(p.keys);
@@ -206,8 +205,8 @@ struct line_of<dead_letter::run_policy> {
     static std::string text(const auto& p)
     {
         std::string result = "dead letters of ";
-        result += p.keys.empty() ? "all partitions"
-                                 : counted(p.keys.size(), "partition", "partitions");
+        result +=
+            p.keys.empty() ? "all partitions" : counted(p.keys.size(), "partition", "partitions");
         if (p.kind != fault_kind::none) result += concat(", ", name(p.kind));
         result += p.max_per_second == 0 ? ", at any rate"
                                         : concat(", at most ", p.max_per_second, " each second");

@@ -97,12 +97,9 @@ template <class Checkpoints, class Letters, std::forward_iterator I, std::sentin
 template <class Checkpoints, class Letters, class Events, class Handler,
           class Ask = detail::no_outage_check>
     requires requires(const Events& e) { std::begin(e); }
-[[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
-                                                         const assignment& mine,
-                                                         const Events& events, Handler&& handler,
-                                                         wall_time now,
-                                                         const at_least_once_policy& p = {},
-                                                         Ask&& ask = {})
+[[nodiscard]] at_least_once_report process_at_least_once(
+    Checkpoints& checkpoints, Letters& letters, const assignment& mine, const Events& events,
+    Handler&& handler, wall_time now, const at_least_once_policy& p = {}, Ask&& ask = {})
 {
     return process_at_least_once(checkpoints, letters, mine, std::begin(events), std::end(events),
                                  std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
@@ -130,12 +127,9 @@ template <class Checkpoints, class Letters, class Events, class Handler, class E
           class Ask = detail::no_outage_check>
     requires requires(const Events& e) { std::begin(e); } &&
              environment<std::remove_reference_t<Environment>>
-[[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
-                                                         const assignment& mine,
-                                                         const Events& events, Handler&& handler,
-                                                         Environment&& env,
-                                                         const at_least_once_policy& p = {},
-                                                         Ask&& ask = {})
+[[nodiscard]] at_least_once_report process_at_least_once(
+    Checkpoints& checkpoints, Letters& letters, const assignment& mine, const Events& events,
+    Handler&& handler, Environment&& env, const at_least_once_policy& p = {}, Ask&& ask = {})
 {
     return process_at_least_once(checkpoints, letters, mine, std::begin(events), std::end(events),
                                  std::forward<Handler>(handler), env, p, std::forward<Ask>(ask));

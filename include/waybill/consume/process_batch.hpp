@@ -56,8 +56,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
           class Ask = detail::no_outage_check>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
                                          Handler&& handler, wall_time now,
-                                         const batch_policy& p = {},
-                                         Ask&& ask = {})
+                                         const batch_policy& p = {}, Ask&& ask = {})
 {
     using event = std::iter_value_t<I>;
     static_assert(detail::checked_batch_store<Store>::ok);
@@ -87,8 +86,7 @@ template <class Store, class Events, class Handler, class Ask = detail::no_outag
     requires requires(const Events& e) { std::begin(e); }
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
                                          Handler&& handler, wall_time now,
-                                         const batch_policy& p = {},
-                                         Ask&& ask = {})
+                                         const batch_policy& p = {}, Ask&& ask = {})
 {
     return process_batch(store, mine, std::begin(events), std::end(events),
                          std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));

@@ -54,10 +54,8 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     std::uint64_t index = 0;
     for (I i = first; i != last; ++i, ++index) {
         const prune_plan::row r = row_of(*i);
-        if (plan.rows_in_order)
-            prune.remove_if_needed(r, index);
-        else if (!r.redriving)
-            sorted.insert({r, index});
+        if (plan.rows_in_order) prune.remove_if_needed(r, index);
+        else if (!r.redriving) sorted.insert({r, index});
     }
     for (const detail::aged_row& a : sorted) prune.remove_if_needed(a.row, a.index);
     prune.finish();

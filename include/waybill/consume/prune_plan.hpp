@@ -67,7 +67,7 @@ struct prune_plan {
     totals after{};                   ///< The rows that are left after all removals.
     totals redriving{};               ///< The rows in `after` that are `redriving`.
     std::uint64_t recent = 0;         ///< Rows not older than `spike.within` of the policy.
-    bool spike = false;    ///< `recent` has reached `spike.count`: a dependency may be down.
+    bool spike = false;          ///< `recent` has reached `spike.count`: a dependency may be down.
     bool limit_reached = false;  ///< After all removals a limit is still reached: refuse new rows.
     bool rows_in_order = true;   ///< The rows were ordered oldest first.
     std::optional<config_error> wrong{};  ///< The error of a rejected policy. No row is removed.

@@ -60,8 +60,8 @@ template <detail::transaction_scope Tx>
     const result<commit_outcome> c = tx.commit();
     if (!c) return unexpected(c.error());
     if (*c == commit_outcome::applied) return {};
-    return unexpected(infrastructure(std::string("the commit of ") + subject + " is " +
-                                     std::string(name(*c))));
+    return unexpected(
+        infrastructure(std::string("the commit of ") + subject + " is " + std::string(name(*c))));
 }
 
 }  // namespace detail

@@ -122,9 +122,9 @@ concept transactional = detail::transaction_scope<typename S::transaction> && re
 /// checkpoint is stored. `epoch` must not be lower than the stored one.
 template <class S>
 concept checkpoint_store =
-    transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
-                                 const std::optional<position>& from, const position& to,
-                                 std::uint64_t epoch) {
+    transactional<S> &&
+    requires(S& s, typename S::transaction& tx, const partition_key& key,
+             const std::optional<position>& from, const position& to, std::uint64_t epoch) {
         { s.load(key) } -> std::same_as<result<std::optional<checkpoint>>>;
         { s.advance(tx, key, from, to, epoch) } -> std::same_as<result<advance_outcome>>;
     };
@@ -162,8 +162,8 @@ concept dead_letter_store =
 ///     clear_crash_record(tx, key)       removes it; a missing record is no error
 template <class S>
 concept crash_record_store =
-    transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
-                                 const crash_record& row) {
+    transactional<S> &&
+    requires(S& s, typename S::transaction& tx, const partition_key& key, const crash_record& row) {
         { s.load_crash_record(key) } -> std::same_as<result<std::optional<crash_record>>>;
         { s.store_crash_record(tx, key, row) } -> std::same_as<result<void>>;
         { s.clear_crash_record(tx, key) } -> std::same_as<result<void>>;

@@ -44,10 +44,11 @@ namespace detail {
 template <class E>
 [[nodiscard]] constexpr bool is_stop_requested(E& e)
 {
-    if constexpr (requires { { e.stop_requested() } -> std::convertible_to<bool>; })
+    if constexpr (requires {
+                      { e.stop_requested() } -> std::convertible_to<bool>;
+                  })
         return e.stop_requested();
-    else
-        return false;
+    else return false;
 }
 
 }  // namespace detail

@@ -92,26 +92,29 @@ public:
     using value_type = T;
     using error_type = E;
 
-    constexpr result() requires std::is_default_constructible_v<T>
+    constexpr result()
+        requires std::is_default_constructible_v<T>
     = default;
     constexpr result(T value) : held_(detail::as_value{}, std::move(value)) {}
     /// For `return std::nullopt;` with a result of an optional, or `return "text";` with a string.
     template <class U>
-    requires detail::becomes_value<U, T, result>
-    constexpr result(U&& value) : held_(detail::as_value{}, std::forward<U>(value)) {}
+        requires detail::becomes_value<U, T, result>
+    constexpr result(U&& value) : held_(detail::as_value{}, std::forward<U>(value))
+    {
+    }
     /// Deleted: a pointer would convert to bool.
     template <class P>
-    requires std::same_as<T, bool>
+        requires std::same_as<T, bool>
     constexpr result(P*) = delete;
     template <class G>
-    requires std::is_constructible_v<E, G>
+        requires std::is_constructible_v<E, G>
     constexpr result(unexpected<G> u) : held_(detail::as_error{}, E(std::move(u).error()))
     {
         detail::require_kind(held_.error);
     }
     /// For `return waybill::permanent("text");`.
     template <std::same_as<fault> F>
-    requires detail::becomes_error<F, T, E>
+        requires detail::becomes_error<F, T, E>
     constexpr result(F f) : held_(detail::as_error{}, std::move(f))
     {
         detail::require_kind(held_.error);
@@ -198,14 +201,14 @@ public:
 
     constexpr result() = default;
     template <class G>
-    requires std::is_constructible_v<E, G>
+        requires std::is_constructible_v<E, G>
     constexpr result(unexpected<G> u) : error_(E(std::move(u).error()))
     {
         detail::require_kind(*error_);
     }
     /// An empty fault is success.
     template <std::same_as<fault> F>
-    requires std::same_as<E, fault>
+        requires std::same_as<E, fault>
     constexpr result(F f)
     {
         if (!f.ok()) error_ = std::move(f);

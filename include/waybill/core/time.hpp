@@ -132,8 +132,10 @@ public:
     /// Deleted: to_text (time_text.hpp) returns the text of a duration.
     template <class Stream>
 #ifdef __clang__
-    __attribute__((unavailable("a duration is printed by to_text, of time_text.hpp")))
-    friend detail::a_duration_is_printed_by_to_text operator<<(Stream&, duration);
+    __attribute__((
+        unavailable("a duration is printed by to_text, of time_text.hpp"))) friend detail::
+        a_duration_is_printed_by_to_text
+        operator<<(Stream&, duration);
 #else
     friend detail::a_duration_is_printed_by_to_text operator<<(Stream&, duration) = delete;
 #endif
@@ -207,8 +209,10 @@ public:
     /// Deleted: to_text (time_text.hpp) returns the text of a wall time. A steady time has none.
     template <class Stream>
 #ifdef __clang__
-    __attribute__((unavailable("a wall time is printed by to_text, of time_text.hpp")))
-    friend detail::a_wall_time_is_printed_by_to_text operator<<(Stream&, time_on);
+    __attribute__((
+        unavailable("a wall time is printed by to_text, of time_text.hpp"))) friend detail::
+        a_wall_time_is_printed_by_to_text
+        operator<<(Stream&, time_on);
 #else
     friend detail::a_wall_time_is_printed_by_to_text operator<<(Stream&, time_on) = delete;
 #endif

@@ -41,7 +41,11 @@ class variant {
 
 public:
     /// Holds a value of the first type.
-    constexpr variant() requires std::is_default_constructible_v<first> : variant(first()) {}
+    constexpr variant()
+        requires std::is_default_constructible_v<first>
+        : variant(first())
+    {
+    }
 
     /// Holds this value.
     template <class X>

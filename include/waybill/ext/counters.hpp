@@ -138,10 +138,8 @@ void for_each_counter(const completion_tracker& t, F&& f)
 template <detail::counter_sink F>
 void for_each_counter(const lease_manager& m, F&& f)
 {
-    f("waybill.leases.held_partitions", detail::updowncounter,
-      std::uint64_t{m.held()});
-    f("waybill.leases.partitions", detail::gauge,
-      std::uint64_t{m.partitions()});
+    f("waybill.leases.held_partitions", detail::updowncounter, std::uint64_t{m.held()});
+    f("waybill.leases.partitions", detail::gauge, std::uint64_t{m.partitions()});
     f("waybill.leases.changes", detail::counter, m.changes());
     f("waybill.leases.balanced", detail::gauge, static_cast<std::uint64_t>(m.balanced()));
 }

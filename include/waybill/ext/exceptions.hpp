@@ -28,8 +28,8 @@
 #include <waybill/batch/send_all.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/ext/exceptions_by_default.hpp>
 #include <waybill/ext/detail/exceptions_catcher.hpp>
+#include <waybill/ext/exceptions_by_default.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -104,22 +104,18 @@ struct std_line_formatter : std::formatter<std::string_view> {
 
 #ifdef __cpp_lib_format
 template <waybill::detail::words::has_line T>
-struct std::formatter<T, char> : waybill::detail::std_line_formatter<T> {
-};
+struct std::formatter<T, char> : waybill::detail::std_line_formatter<T> {};
 
 // Ranges with a line: these take precedence over the formatter for ranges in C++23.
 template <>
 struct std::formatter<waybill::batch_sender::item_ranges, char>
-    : waybill::detail::std_line_formatter<waybill::batch_sender::item_ranges> {
-};
+    : waybill::detail::std_line_formatter<waybill::batch_sender::item_ranges> {};
 template <class I>
 struct std::formatter<waybill::chunk<I>, char>
-    : waybill::detail::std_line_formatter<waybill::chunk<I>> {
-};
+    : waybill::detail::std_line_formatter<waybill::chunk<I>> {};
 template <class T, class Items>
 struct std::formatter<waybill::owned_chunk<T, Items>, char>
-    : waybill::detail::std_line_formatter<waybill::owned_chunk<T, Items>> {
-};
+    : waybill::detail::std_line_formatter<waybill::owned_chunk<T, Items>> {};
 #endif
 
 #endif  // WAYBILL_EXT_PRINT_HPP

@@ -33,8 +33,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/detail/ranges_package.hpp>
-
 #include <range/v3/range/access.hpp>
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/traits.hpp>
@@ -52,6 +50,7 @@
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/ext/detail/ranges_chunked.hpp>
+#include <waybill/ext/detail/ranges_package.hpp>
 #include <waybill/ext/ranges_window.hpp>
 
 namespace waybill::inline v0_2 {
@@ -62,7 +61,7 @@ struct chunk_by_fn {
     /// For a forward range: a view of `chunk`s, which point into the range.
     template <ranges::viewable_range R, detail::limits_source L = batch_limits,
               class F = std::identity, class V = ranges::views::all_t<R>>
-    requires detail::std_forward_range<V> && detail::size_model<F, ranges::range_reference_t<V>>
+        requires detail::std_forward_range<V> && detail::size_model<F, ranges::range_reference_t<V>>
     [[nodiscard]] constexpr auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
@@ -84,11 +83,10 @@ struct chunk_by_fn {
     template <detail::limits_source L = batch_limits, class F = std::identity>
     [[nodiscard]] constexpr auto operator()(L l, F size = {}) const
     {
-        return ranges::make_view_closure([l, size]<class R>(R&& range)
-            requires std::invocable<const chunk_by_fn&, R, L, F>
-        {
-            return chunk_by_fn{}(std::forward<R>(range), l, size);
-        });
+        return ranges::make_view_closure(
+            [l, size]<class R>(R&& range)
+                requires std::invocable<const chunk_by_fn&, R, L, F>
+            { return chunk_by_fn{}(std::forward<R>(range), l, size); });
     }
 };
 

@@ -29,8 +29,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/detail/ranges_package.hpp>
-
 #include <range/v3/range/access.hpp>
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/traits.hpp>
@@ -39,6 +37,7 @@
 #include <range/v3/view/view.hpp>
 
 #include <waybill/core/time.hpp>
+#include <waybill/ext/detail/ranges_package.hpp>
 #include <waybill/ext/detail/ranges_sliding.hpp>
 #include <waybill/window/amortised.hpp>
 #include <waybill/window/detail/series.hpp>
@@ -62,11 +61,10 @@ struct sliding_fn {
     /// Returns a closure for use with `|`.
     [[nodiscard]] auto operator()(const window_options& o) const
     {
-        return ranges::make_view_closure([o]<class R>(R&& range)
-            requires std::invocable<const sliding_fn&, R, const window_options&>
-        {
-            return sliding_fn{}(std::forward<R>(range), o);
-        });
+        return ranges::make_view_closure(
+            [o]<class R>(R&& range)
+                requires std::invocable<const sliding_fn&, R, const window_options&>
+            { return sliding_fn{}(std::forward<R>(range), o); });
     }
 };
 

@@ -38,9 +38,9 @@ namespace detail {
 template <class R>
 concept read_events = std::same_as<R, result<typename R::value_type>> &&
                       requires(const typename R::value_type& events) {
-    { *std::begin(events) } -> sequenced;
-    std::end(events);
-};
+                          { *std::begin(events) } -> sequenced;
+                          std::end(events);
+                      };
 
 /// A log that knows the position of its last event.
 template <class L>
@@ -73,10 +73,12 @@ struct checked_event_log {
     static constexpr bool has_end =
         requires(L& log, const std::string& partition) { log.end(partition); };
 
-    static_assert(lists, "event log: partitions() must exist and return "
-                         "result<std::vector<std::string>>");
-    static_assert(reads, "event log: read(partition, after, max_count) must exist and return a "
-                         "result of a container of events, which have a `sequence`");
+    static_assert(lists,
+                  "event log: partitions() must exist and return "
+                  "result<std::vector<std::string>>");
+    static_assert(reads,
+                  "event log: read(partition, after, max_count) must exist and return a "
+                  "result of a container of events, which have a `sequence`");
     static_assert(!has_end || log_with_end<L>,
                   "event log: end(partition) must return result<std::optional<position>>");
 };

@@ -109,8 +109,7 @@ public:
     {
         return store_->list(key, after, max_count);
     }
-    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
-        const partition_key& key)
+    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(const partition_key& key)
         requires crash_record_store<Store>
     {
         return store_->load_crash_record(key);

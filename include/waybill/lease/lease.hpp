@@ -98,7 +98,7 @@ struct owner_heartbeat {
 
 /// Leases and owners of a group, in any order.
 struct lease_table {
-    std::vector<lease> leases{};  ///< All, or those that changed.
+    std::vector<lease> leases{};            ///< All, or those that changed.
     std::vector<owner_heartbeat> owners{};  ///< All.
     /// The version of the group, if the store counts its changes; otherwise 0.
     std::uint64_t version = 0;
@@ -144,22 +144,20 @@ struct lease_claim::result {
 };
 
 template <class S>
-concept lease_store = requires(S& s, const std::string& name, const lease_claim& c,
-                               const owner_heartbeat& p)
-{
-    { s.list(name, name) } -> std::same_as<result<lease_table>>;
-    { s.claim(c) } -> std::same_as<result<lease_claim::result>>;
-    { s.heartbeat(p) } -> std::same_as<result<void>>;
-    { s.leave(p) } -> std::same_as<result<void>>;
-};
+concept lease_store =
+    requires(S& s, const std::string& name, const lease_claim& c, const owner_heartbeat& p) {
+        { s.list(name, name) } -> std::same_as<result<lease_table>>;
+        { s.claim(c) } -> std::same_as<result<lease_claim::result>>;
+        { s.heartbeat(p) } -> std::same_as<result<void>>;
+        { s.leave(p) } -> std::same_as<result<void>>;
+    };
 
 namespace detail {
 
 /// A store in which one call renews all leases of an owner, and one call makes several claims.
 template <class S>
-concept bulk_lease_store = lease_store<S> &&
-    requires(S& s, const owner_heartbeat& own, const std::vector<lease_claim>& claims)
-{
+concept bulk_lease_store = lease_store<S> && requires(S& s, const owner_heartbeat& own,
+                                                      const std::vector<lease_claim>& claims) {
     { s.renew(own, std::uint64_t{}) } -> std::same_as<result<lease_table>>;
     { s.claim_all(claims) } -> std::same_as<result<std::vector<lease_claim::result>>>;
 };

@@ -177,8 +177,8 @@ template <class S>
                 return types::renewed{a, std::move(written), std::move(table), bulk, random};
             } else {
                 result<void> written = store.heartbeat(a.row);
-                return types::renewed{a, std::move(written),
-                                      store.list(a.row.source, a.row.group), bulk, random};
+                return types::renewed{a, std::move(written), store.list(a.row.source, a.row.group),
+                                      bulk, random};
             }
         },
         [&](const types::claim& a) -> types::lease_answer {

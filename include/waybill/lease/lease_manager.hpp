@@ -160,8 +160,7 @@ public:
         for (std::uint32_t p = 0; p != partitions(); ++p) {
             if (!must_be_read(p)) continue;
             const bool newly_held = !held_.holds(p);
-            if (!l.answer)
-                held_.assume_unchanged(p);
+            if (!l.answer) held_.assume_unchanged(p);
             else if (held_.resolve(p, seen_, group_.self) && newly_held) {
                 held_.release(p);
                 extra_claims_.push_back({p, purpose::give_back});
@@ -395,10 +394,8 @@ private:
     template <class T>
     void record_error(const result<T>& answer)
     {
-        if (!answer)
-            last_error_ = answer.error();
-        else if (std::is_same_v<T, lease_table>)
-            last_error_ = {};
+        if (!answer) last_error_ = answer.error();
+        else if (std::is_same_v<T, lease_table>) last_error_ = {};
     }
 
     /// Between calls, the claim is the next call. Otherwise the result of the pending call comes

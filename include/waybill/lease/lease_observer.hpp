@@ -49,7 +49,9 @@ public:
     /// Requires: the names of the partitions differ. Partitions are numbered in this order, from 0.
     lease_observer(std::string source, std::string group,
                    const std::vector<std::string>& partitions, const lease_options& o = {})
-        : source_(std::move(source)), group_(std::move(group)), options_(o),
+        : source_(std::move(source)),
+          group_(std::move(group)),
+          options_(o),
           leases_(partitions.size())
     {
         std::uint32_t n = 0;

@@ -149,10 +149,8 @@ struct partition_lifecycle_types {
                                                  const result<std::optional<checkpoint>>& loaded)
         {
             partition_opened opened{.partition = a.partition, .epoch = a.epoch};
-            if (!loaded)
-                opened.kind = loaded.error().kind;
-            else if (*loaded)
-                opened.stored_epoch = (*loaded)->epoch;
+            if (!loaded) opened.kind = loaded.error().kind;
+            else if (*loaded) opened.stored_epoch = (*loaded)->epoch;
             return opened;
         }
 

@@ -58,9 +58,9 @@ class report_guard;
 class partition_tasks : private lease_manager_types, private partition_lifecycle_types {
 public:
     struct policy {
-        std::string source{};  ///< The log: the first part of each key.
-        std::string group{};   ///< Owners of one group share the partitions.
-        std::string owner{};   ///< The name of this process; not empty.
+        std::string source{};            ///< The log: the first part of each key.
+        std::string group{};             ///< Owners of one group share the partitions.
+        std::string owner{};             ///< The name of this process; not empty.
         std::uint64_t max_events = 100;  ///< Maximum events of one read, and of one transaction.
         /// Stop when this process has its share of the partitions, and has read each to its end.
         bool until_drained = false;
@@ -176,8 +176,8 @@ public:
                                           t.mine_, t.processed_, t.counts_);
                 break;
         }
-        t.counts_.fenced = detail::commits_are_fenced<std::remove_cvref_t<Store>,
-                                                      std::remove_cvref_t<Leases>>;
+        t.counts_.fenced =
+            detail::commits_are_fenced<std::remove_cvref_t<Store>, std::remove_cvref_t<Leases>>;
     }
 
     /// Ends a task. Its result takes effect in the next call of `next_task`. A task that was not
@@ -354,8 +354,8 @@ private:
         auto mine = self.processor_.leases().assignment_of(a.partition, a.epoch, {});
         if (t.mine_.epoch == a.epoch) mine.last = t.mine_.last;
         t.mine_ = std::move(mine);
-        t.opened_ = {.partition = a.partition, .epoch = a.epoch,
-                     .kind = fault_kind::infrastructure};
+        t.opened_ = {
+            .partition = a.partition, .epoch = a.epoch, .kind = fault_kind::infrastructure};
         t.counts_.failed_opens = 1;
         t.counts_.last_partition = t.mine_.key.partition;
         self.slots_[a.partition].state = progress::running;

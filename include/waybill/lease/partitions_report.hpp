@@ -24,8 +24,8 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t cut_batches = 0;
     std::uint64_t handled = 0;        ///< Events that took effect.
     std::uint64_t dead_lettered = 0;  ///< Events with a dead letter.
-    std::uint64_t dropped = 0;  ///< Events that failed and got no dead letter, as configured.
-    std::uint64_t skipped = 0;  ///< Events that the handler skipped.
+    std::uint64_t dropped = 0;        ///< Events that failed and got no dead letter, as configured.
+    std::uint64_t skipped = 0;        ///< Events that the handler skipped.
     /// Calls of the handler beyond one for each event counted above. Causes are later tries,
     /// batches without effect, and restarts of a batch whose store has no savepoints.
     std::uint64_t repeated_calls = 0;
@@ -38,8 +38,8 @@ struct [[nodiscard]] partitions_report {
     std::uint64_t failed_reads = 0;        ///< Failed calls of the log.
     std::uint64_t failed_opens = 0;        ///< Checkpoints that could not be loaded or used.
     std::uint64_t failed_lease_calls = 0;  ///< Failed calls of the leases.
-    fault last_fault{};             ///< The last failure, whatever it was; empty if there was none.
-    std::string last_partition{};   ///< Its partition; empty if it concerns the leases or the log.
+    fault last_fault{};            ///< The last failure, whatever it was; empty if there was none.
+    std::string last_partition{};  ///< Its partition; empty if it concerns the leases or the log.
     /// True if the partition of the last fault was read without a fault after it. For a fault
     /// without a partition: true if a call of the leases succeeded after it.
     bool repaired = false;

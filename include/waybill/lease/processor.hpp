@@ -53,8 +53,7 @@ public:
         friend bool operator==(const config&, const config&) = default;
     };
 
-    using action =
-        variant<lease_manager::lease_call, open, process, close, save, wait_until, idle>;
+    using action = variant<lease_manager::lease_call, open, process, close, save, wait_until, idle>;
 
     explicit processor(const config& c) : leases_(c.group)
     {
@@ -76,8 +75,7 @@ public:
             if (auto a = due_action(p, now, until)) return *a;
         }
         const auto leases = leases_.next(now);
-        if (const auto* w = get_if<wait_until>(&leases))
-            until = detail::earlier(until, w->time);
+        if (const auto* w = get_if<wait_until>(&leases)) until = detail::earlier(until, w->time);
         return wait_until{until};
     }
 

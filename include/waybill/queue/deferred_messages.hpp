@@ -366,10 +366,8 @@ private:
             session_entries& s = session->second;
             s.sequences.erase(sequence);
             if (s.front == sequence) s.front.reset();
-            if (s.sequences.empty())
-                sessions_.erase(session);
-            else
-                update_front(s);
+            if (s.sequences.empty()) sessions_.erase(session);
+            else update_front(s);
         }
         entries_.erase(i);
     }

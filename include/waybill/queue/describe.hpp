@@ -215,8 +215,7 @@ struct line_of<deferral_options> {
 };
 
 template <>
-struct line_of<deferred_messages::load_error> : described_line {
-};
+struct line_of<deferred_messages::load_error> : described_line {};
 
 template <>
 struct line_of<deferred_messages::taken> {
@@ -321,8 +320,7 @@ struct line_of<scheduled_id> {
 };
 
 template <>
-struct line_of<scheduled_id::error> : described_line {
-};
+struct line_of<scheduled_id::error> : described_line {};
 
 template <>
 struct line_of<settle_batches_types::decided> {
@@ -377,8 +375,7 @@ struct line_of<queue_delivery> {
 };
 
 template <>
-struct line_of<settle_policy::check> : described_line {
-};
+struct line_of<settle_policy::check> : described_line {};
 
 template <>
 struct line_of<queue_policy::scheduled_copy> {

@@ -54,8 +54,7 @@ concept message_queue =
         { q.complete(m) } -> std::convertible_to<fault>;
         { q.dead_letter(m, reason) } -> std::convertible_to<fault>;
         { m.deliveries } -> std::convertible_to<std::uint64_t>;
-    } &&
-    (detail::abandons_uncounted<Q> || detail::abandons_counted<Q>);
+    } && (detail::abandons_uncounted<Q> || detail::abandons_counted<Q>);
 
 }  // namespace waybill::inline v0_2
 

@@ -75,13 +75,13 @@ struct [[nodiscard]] queue_report {
     std::uint64_t unconfirmed = 0;
     /// Of `left_to_lock`: a callable threw an exception.
     std::uint64_t interrupted = 0;
-    std::uint64_t outages = 0;            ///< `infrastructure` faults of the handler.
-    std::uint64_t originals = 0;          ///< Of `received`: fetched with a pointer.
-    std::uint64_t renewals = 0;           ///< Successful renewals of locks.
-    std::uint64_t failed_receives = 0;    ///< Requests for messages that failed.
-    std::uint64_t failed_settlements = 0; ///< Calls to settle that failed, with their retries.
-    std::uint64_t breaker_waits = 0;      ///< Waits because of the circuit breaker.
-    fault queue_fault{};                  ///< The last fault of the queue.
+    std::uint64_t outages = 0;              ///< `infrastructure` faults of the handler.
+    std::uint64_t originals = 0;            ///< Of `received`: fetched with a pointer.
+    std::uint64_t renewals = 0;             ///< Successful renewals of locks.
+    std::uint64_t failed_receives = 0;      ///< Requests for messages that failed.
+    std::uint64_t failed_settlements = 0;   ///< Calls to settle that failed, with their retries.
+    std::uint64_t breaker_waits = 0;        ///< Waits because of the circuit breaker.
+    fault queue_fault{};                    ///< The last fault of the queue.
     std::optional<config_error> invalid{};  ///< The invalid field of the policy.
     std::vector<delivery> listed{};         ///< The first `max_listed` deliveries to check.
     std::uint64_t unlisted = 0;             ///< Further deliveries to check.

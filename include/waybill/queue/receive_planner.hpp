@@ -131,8 +131,7 @@ public:
         last_request_generation_ = breaker_.generation(now);
         const steady_time after_pause = now + detail::greater(options_.pause, duration{});
         next_pair_request_ = now;
-        if (e.kind != fault_kind::none)
-            next_pair_request_ = after_pause;
+        if (e.kind != fault_kind::none) next_pair_request_ = after_pause;
         else if (e.pairs == 0)
             next_pair_request_ =
                 detail::earlier(now < e.next ? e.next : after_pause, now + poll_interval());
@@ -297,8 +296,7 @@ private:
     void add_work(stage s, steady_time now)
     {
         work w{.number = next_number_++, .current_stage = s, .is_pair = s == stage::fetch_original};
-        if (const auto p = breaker_.try_acquire(now))
-            w.permit = *p;
+        if (const auto p = breaker_.try_acquire(now)) w.permit = *p;
         else w.current_stage = stage::settle_message;
         works_.push_back(w);
     }

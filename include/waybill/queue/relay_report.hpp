@@ -110,8 +110,7 @@ struct relay_report {
     using ending = relay_report::ending;
     if (r.outcome == ending::unordered_sender)
         return line + ": nothing was sent, because the policy of the sender does not set `ordered`";
-    if (r.outcome == ending::other_input)
-        return line + ": the sender has items of another call";
+    if (r.outcome == ending::other_input) return line + ": the sender has items of another call";
     return line;
 }
 

@@ -107,14 +107,14 @@ template <std::same_as<settle_policy::check> T>
                                t.max_deliveries};
     }
     if (!c.error && p.to_settle >= t.lock) {
-        c.error = config_error{"to_settle", detail::magnitude(p.to_settle),
-                               "nanoseconds must be less than delivery.lock",
-                               detail::magnitude(t.lock)};
+        c.error =
+            config_error{"to_settle", detail::magnitude(p.to_settle),
+                         "nanoseconds must be less than delivery.lock", detail::magnitude(t.lock)};
     }
 
     // No delivery is the last one if a deferral resets their count, or if a release does not count.
-    const bool endless = p.max_deliveries <= t.max_deliveries &&
-                         (detail::renews_deliveries(p) || !p.release_counts);
+    const bool endless =
+        p.max_deliveries <= t.max_deliveries && (detail::renews_deliveries(p) || !p.release_counts);
     c.longest_outage =
         detail::time_until_delivery(p, t, endless ? detail::highest_size : c.max_deliveries);
     const duration time_to_live = detail::greater(t.time_to_live, duration{});
@@ -165,7 +165,7 @@ template <std::same_as<settle_policy::check> T>
 ///     permanent: no such customer
 template <std::same_as<dead_letter_message> T>
 [[nodiscard]] std::string describe(const T& d, std::string_view reason,
-                                          std::size_t max_bytes = 1'024)
+                                   std::size_t max_bytes = 1'024)
 {
     std::string line(name(d.reason));
     if (d.reason != dead_letter_message::cause::permanent) {

@@ -32,8 +32,8 @@ struct call_report {
     fault reason{};
     /// The reason for no further attempt.
     retry_loop::retry_outcome outcome = retry_loop::retry_outcome::open;
-    std::uint32_t tries = 0;               ///< Number of attempts, the first one included.
-    duration elapsed{};                    ///< Time since the construction of the retry_loop.
+    std::uint32_t tries = 0;  ///< Number of attempts, the first one included.
+    duration elapsed{};       ///< Time since the construction of the retry_loop.
     /// Time of the next attempt, if a stop was requested, or if the form used never sleeps.
     std::optional<steady_time> waiting{};
 

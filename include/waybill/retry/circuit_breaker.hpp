@@ -86,12 +86,9 @@ public:
         if (p.generation != generation_ || !permits_.take_back(p)) return event_result::stale;
         next_change_ = permits_.next_deadline();
         random_ = random;
-        if (kind == fault_kind::cancelled || kind == fault_kind::ownership_lost)
-            return_permit();
-        else if (is_failure(kind))
-            failed(now_);
-        else
-            succeeded();
+        if (kind == fault_kind::cancelled || kind == fault_kind::ownership_lost) return_permit();
+        else if (is_failure(kind)) failed(now_);
+        else succeeded();
         return event_result::applied;
     }
 
@@ -322,7 +319,7 @@ private:
     detail::permits<MaxPermits> permits_{};
     detail::recent_calls recent_;             // used in `closed`
     std::uint64_t consecutive_failures_ = 0;  // used in `closed`
-    std::uint64_t step_ = 0;            // index of the current step, from 0, in `half_open`
+    std::uint64_t step_ = 0;                  // index of the current step, from 0, in `half_open`
     std::uint64_t step_permits_ = 0;    // permits of this step, without calls that do not count
     std::uint64_t step_successes_ = 0;  // calls of this step that did not fail
     std::uint32_t break_count_ = 0;     // number of pauses since the last `closed`

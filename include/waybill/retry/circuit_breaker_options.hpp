@@ -85,8 +85,7 @@ struct circuit_breaker_types {
         friend bool operator==(const permit&, const permit&) = default;
     };
 
-    friend bool operator==(const circuit_breaker_types&,
-                           const circuit_breaker_types&) = default;
+    friend bool operator==(const circuit_breaker_types&, const circuit_breaker_types&) = default;
 };
 
 [[nodiscard]] constexpr std::optional<config_error> validate(

@@ -92,11 +92,10 @@ Report autoscale(Sources&& sources, const basic_policy<Up, Down>& p, State& s, C
     return report;
 }
 template <condition Up, condition Down, class State, class Count, class Resize, class Environment,
-          class Observe = detail::ignore_decision,
-          class Report = autoscale_report>
-Report autoscale(std::initializer_list<metric_source> sources,
-                           const basic_policy<Up, Down>& p, State& s, Count&& count,
-                           Resize&& resize, Environment&& env, Observe&& observe = {})
+          class Observe = detail::ignore_decision, class Report = autoscale_report>
+Report autoscale(std::initializer_list<metric_source> sources, const basic_policy<Up, Down>& p,
+                 State& s, Count&& count, Resize&& resize, Environment&& env,
+                 Observe&& observe = {})
 {
     Report report;
     detail::run_autoscale(sources, p, s, count, resize, env, observe, report, false);
@@ -108,20 +107,18 @@ Report autoscale(std::initializer_list<metric_source> sources,
 template <class Sources, condition Up, condition Down, class State, class Count, class Resize,
           class Environment, class Observe = detail::ignore_decision,
           class Report = autoscale_report>
-Report autoscale_once(Sources&& sources, const basic_policy<Up, Down>& p, State& s,
-                                Count&& count, Resize&& resize, Environment&& env,
-                                Observe&& observe = {})
+Report autoscale_once(Sources&& sources, const basic_policy<Up, Down>& p, State& s, Count&& count,
+                      Resize&& resize, Environment&& env, Observe&& observe = {})
 {
     Report report;
     detail::run_autoscale(sources, p, s, count, resize, env, observe, report, true);
     return report;
 }
 template <condition Up, condition Down, class State, class Count, class Resize, class Environment,
-          class Observe = detail::ignore_decision,
-          class Report = autoscale_report>
-Report autoscale_once(std::initializer_list<metric_source> sources,
-                                const basic_policy<Up, Down>& p, State& s, Count&& count,
-                                Resize&& resize, Environment&& env, Observe&& observe = {})
+          class Observe = detail::ignore_decision, class Report = autoscale_report>
+Report autoscale_once(std::initializer_list<metric_source> sources, const basic_policy<Up, Down>& p,
+                      State& s, Count&& count, Resize&& resize, Environment&& env,
+                      Observe&& observe = {})
 {
     Report report;
     detail::run_autoscale(sources, p, s, count, resize, env, observe, report, true);

@@ -46,9 +46,7 @@ using v0_2::name;
 template <class C>
 concept condition = std::copy_constructible<C> &&
                     requires(const C& c, const situation& s, std::vector<evidence>& because) {
-    {
-        c(s, because)
-        } -> std::same_as<tribool>;
+                        { c(s, because) } -> std::same_as<tribool>;
                     };
 
 /// The result of a comparison that cannot be made.
@@ -233,15 +231,30 @@ struct measured {
 {
     return {.metric = std::move(metric), .what = s};
 }
-[[nodiscard]] inline measured mean(std::string m) { return of(statistic::mean, std::move(m)); }
+[[nodiscard]] inline measured mean(std::string m)
+{
+    return of(statistic::mean, std::move(m));
+}
 [[nodiscard]] inline measured highest(std::string m)
 {
     return of(statistic::highest, std::move(m));
 }
-[[nodiscard]] inline measured lowest(std::string m) { return of(statistic::lowest, std::move(m)); }
-[[nodiscard]] inline measured sum(std::string m) { return of(statistic::sum, std::move(m)); }
-[[nodiscard]] inline measured last(std::string m) { return of(statistic::last, std::move(m)); }
-[[nodiscard]] inline measured rate(std::string m) { return of(statistic::rate, std::move(m)); }
+[[nodiscard]] inline measured lowest(std::string m)
+{
+    return of(statistic::lowest, std::move(m));
+}
+[[nodiscard]] inline measured sum(std::string m)
+{
+    return of(statistic::sum, std::move(m));
+}
+[[nodiscard]] inline measured last(std::string m)
+{
+    return of(statistic::last, std::move(m));
+}
+[[nodiscard]] inline measured rate(std::string m)
+{
+    return of(statistic::rate, std::move(m));
+}
 
 /// Marks a metric as an average over the instances: half the instances would double it.
 [[nodiscard]] inline measured averaged(measured m)

@@ -84,8 +84,8 @@ template <class Evidence>
 std::string evidence_number(const Evidence& e, const std::optional<double>& n)
 {
     if (!n) return "? ";
-    const bool alike = e.value && e.limit && *e.value != *e.limit &&
-                       rounded(*e.value) == rounded(*e.limit);
+    const bool alike =
+        e.value && e.limit && *e.value != *e.limit && rounded(*e.value) == rounded(*e.limit);
     return (alike ? decimal(*n) : rounded(*n)) + ' ';
 }
 
@@ -100,10 +100,8 @@ std::string evidence_text(const Evidence& e, wall_time decided)
     }
     result += concat(is_compared(e) ? name(e.how) : "of", " ");
     result += evidence_number(e, e.limit);
-    if (e.wants)
-        result += concat("wants ", *e.wants);
-    else
-        result += name(e.holds);
+    if (e.wants) result += concat("wants ", *e.wants);
+    else result += name(e.holds);
     if (e.missing != scaling::missing_part::nothing) {
         const bool stale = e.missing == scaling::missing_part::fresh_points;
         result += concat(" for lack of ", stale ? "fresh points" : name(e.missing));
@@ -133,10 +131,8 @@ std::string outcome(const Decision& d)
     using scaling::verdict;
     const bool moves = d.verdict == verdict::up || d.verdict == verdict::down;
     std::string result(name(d.verdict));
-    if (moves)
-        result += concat(" ", d.from, " -> ", d.to);
-    else
-        result += concat(" at ", d.from);
+    if (moves) result += concat(" ", d.from, " -> ", d.to);
+    else result += concat(" at ", d.from);
     const bool differs = d.desired != d.to;
     const bool reason = d.why != scaling::reason::nothing;
     if (!differs && !reason) return result;
@@ -173,10 +169,8 @@ struct line_of<scaling::decision> {
         std::string result = concat(written(d.now), " ", outcome(d));
         const scaling::evidence* previous = nullptr;
         for (const scaling::evidence& e : d.reasons) {
-            if (previous && previous->part == e.part)
-                result += ", ";
-            else
-                result += concat(previous ? ";" : ":", " ", result_of_part(d, e.part), ": ");
+            if (previous && previous->part == e.part) result += ", ";
+            else result += concat(previous ? ";" : ":", " ", result_of_part(d, e.part), ": ");
             result += evidence_text(e, d.now);
             previous = &e;
         }
@@ -412,10 +406,8 @@ private:
     {
         if (!is_set(rule)) return;
         to += concat("; ", verb, " if ");
-        if constexpr (has_line<Rule>)
-            to += line(rule);
-        else
-            to += "a condition of the caller holds";
+        if constexpr (has_line<Rule>) to += line(rule);
+        else to += "a condition of the caller holds";
     }
 };
 
@@ -429,18 +421,15 @@ struct line_of<scaling::metric_message> {
 
 template <>
 struct line_of<scaling::command_message> {
-    static std::string text(const auto& m)
-    {
-        return concat(one_line(m.resource), ": ", m.command);
-    }
+    static std::string text(const auto& m) { return concat(one_line(m.resource), ": ", m.command); }
 };
 
 template <>
 struct line_of<scaling::result_message> {
     static std::string text(const auto& m)
     {
-        std::string result = concat(one_line(m.resource), ": command ", m.id,
-                                    m.applied ? " applied" : " failed");
+        std::string result =
+            concat(one_line(m.resource), ": command ", m.id, m.applied ? " applied" : " failed");
         if (!m.text.empty()) result += ": " + one_line(m.text);
         return result;
     }

@@ -95,8 +95,7 @@ struct state {
         const bool already_recorded = d.command && d.command->id <= last_id;
         const bool arrived = d.arrived && pending && pending->issued.to == d.from;
         if (arrived && !already_recorded) begin_cooldown(d.now);
-        if (d.activation != tribool::no || d.needed)
-            inactive_since.reset();
+        if (d.activation != tribool::no || d.needed) inactive_since.reset();
         else if (!inactive_since) inactive_since = d.now;
         const std::uint64_t max_instances = detail::greater(d.from, d.desired);
         const std::uint64_t min_instances = detail::lesser(d.from, d.desired);
@@ -179,7 +178,7 @@ private:
     {
         if (id == 0 || id > last_id) return command_result::unknown;
         return pending && pending->issued.id == id ? command_result::applied
-                                                    : command_result::stale;
+                                                   : command_result::stale;
     }
 
     /// Records the pending command as applied: its cooldown and warm-up begin.

@@ -75,12 +75,10 @@ public:
     event_result on(const pipeline_types::step_dead_lettered& p, steady_time)
     {
         if (over() || written_) return event_result::stale;
-        if (p.kind == fault_kind::none)
-            written_ = true;
+        if (p.kind == fault_kind::none) written_ = true;
         else if (p.kind == fault_kind::permanent && can_drop_body())
             dead_letter_.without_body = true;
-        else
-            outcome_ = import_outcome::left;
+        else outcome_ = import_outcome::left;
         return event_result::applied;
     }
 

@@ -59,12 +59,10 @@ std::string redrive_filter_text(const Filter& f)
 }
 
 template <>
-struct line_of<job::progress> : described_line {
-};
+struct line_of<job::progress> : described_line {};
 
 template <>
-struct line_of<row_key> : described_line {
-};
+struct line_of<row_key> : described_line {};
 
 template <>
 struct line_of<step_properties::read_result> {
@@ -72,16 +70,13 @@ struct line_of<step_properties::read_result> {
 };
 
 template <>
-struct line_of<pipeline_dead_letter> : described_line {
-};
+struct line_of<pipeline_dead_letter> : described_line {};
 
 template <>
-struct line_of<sweep_item> : described_line {
-};
+struct line_of<sweep_item> : described_line {};
 
 template <>
-struct line_of<redrive_plan::session_marks> : described_line {
-};
+struct line_of<redrive_plan::session_marks> : described_line {};
 
 template <>
 struct line_of<state_budget> {
@@ -218,8 +213,7 @@ struct line_of<redrive_plan::options> {
 };
 
 template <>
-struct line_of<redrive_plan> : described_line {
-};
+struct line_of<redrive_plan> : described_line {};
 
 template <>
 struct line_of<redrive_plan::planned_message> {
@@ -240,8 +234,7 @@ struct line_of<redrive_plan::planned_session> {
 };
 
 template <>
-struct line_of<text_state_codec::state> : described_line {
-};
+struct line_of<text_state_codec::state> : described_line {};
 
 template <>
 struct line_of<text_state::options> {

@@ -160,13 +160,15 @@ struct line_of<opened_state> : described_line {};
                    "change "
                    "the state";
         case opened_state::problem_type::newer_format:
-            return line + ": " + stored + " in an unknown format: "
+            return line + ": " + stored +
+                   " in an unknown format: "
                    "update the program, and do not change the state";
         default: break;
     }
     line += detail::damage_of(s);
-    return line + ": do not treat it as a new session; save the bytes, check its steps, and then "
-                  "clear the state by hand";
+    return line +
+           ": do not treat it as a new session; save the bytes, check its steps, and then "
+           "clear the state by hand";
 }
 
 }  // namespace waybill::inline v0_2

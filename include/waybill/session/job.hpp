@@ -162,8 +162,7 @@ private:
 
 namespace detail::words {
 template <>
-struct line_of<job::error> : described_line {
-};
+struct line_of<job::error> : described_line {};
 }  // namespace detail::words
 
 /// One line for a log, with the action to take.

@@ -70,7 +70,8 @@ public:
             case phase::complete: return complete{};
             case phase::clear: return clear_state{};
             case phase::give_back: return give_back{not_before_, give_back_reason_};
-            case phase::idle: case phase::over: break;
+            case phase::idle:
+            case phase::over: break;
         }
         return idle{};
     }
@@ -475,7 +476,7 @@ private:
     state_read found_ = state_read::absent;
     fault_kind give_back_reason_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
-    bool running_ = false;          // the call for `execute` has begun
+    bool running_ = false;                       // the call for `execute` has begun
     bool save_count_after_dead_letter_ = false;  // save the count when it is written
     session_progress progress_;
     session_progress progress_before_attempt_;  // before the last attempt

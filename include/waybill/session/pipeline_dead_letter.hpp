@@ -74,7 +74,7 @@ struct pipeline_dead_letter {
     /// As received; step 0 if the message had no readable properties.
     step_properties properties{};
     step_properties::origin origin{};  ///< The origin of the message if it was redriven.
-    std::uint64_t sequence = 0;  ///< The broker's sequence number of the message.
+    std::uint64_t sequence = 0;        ///< The broker's sequence number of the message.
     std::string message_id{};
     dead_letter_reason reason = dead_letter_reason::failed;
     /// The sequence number of the message that stopped the session; 0 if there is none.
@@ -238,8 +238,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const bool independent = p.mode == pipeline_policy::pipeline_mode::independent;
     const pipeline_types::write_dead_letter a{
         .reason = dead_letter_reason::broker, .tries = deliveries, .independent = independent};
-    pipeline_dead_letter l =
-        make_pipeline_dead_letter(m, a, reason, session_progress{}, now, p);
+    pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, session_progress{}, now, p);
     if (progress != nullptr) {
         l.resume_at = detail::resume_step(l.properties, l.is_cause(), *progress);
         detail::keep_state(l, *progress, m.state, p.state_bytes);

@@ -33,14 +33,13 @@ namespace waybill::inline v0_2 {
 
 /// A table of dead letters, with the calls of the head comment.
 template <class S>
-concept pipeline_dead_letter_store =
-    requires(S& s, const pipeline_dead_letter& letter,
-             std::span<const pipeline_dead_letter> letters) {
-        { s.list() } -> std::same_as<result<std::vector<pipeline_dead_letter>>>;
-        { s.upsert(letter) } -> std::same_as<fault>;
-        { s.mark(letters) } -> std::same_as<fault>;
-        { s.remove(letters) } -> std::same_as<fault>;
-    };
+concept pipeline_dead_letter_store = requires(S& s, const pipeline_dead_letter& letter,
+                                              std::span<const pipeline_dead_letter> letters) {
+    { s.list() } -> std::same_as<result<std::vector<pipeline_dead_letter>>>;
+    { s.upsert(letter) } -> std::same_as<fault>;
+    { s.mark(letters) } -> std::same_as<fault>;
+    { s.remove(letters) } -> std::same_as<fault>;
+};
 
 }  // namespace waybill::inline v0_2
 

@@ -71,8 +71,7 @@ step_outcome process_step(pipeline& pipe, const step_facts& facts, Environment&&
     detail::driver_clock clock(env);
     if constexpr (environment<environment_type>)
         return detail::run_step(pipe, facts, clock, std::forward<Calls>(calls)...);
-    else
-        return step_outcome::lost;
+    else return step_outcome::lost;
 }
 
 }  // namespace waybill::inline v0_2

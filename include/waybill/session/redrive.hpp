@@ -383,10 +383,8 @@ private:
     void retry_later(fault_kind kind, std::uint64_t done, steady_time now, duration hint = {})
     {
         if (kind == fault_kind::none) kind = fault_kind::transient;  // incomplete without a fault
-        if (done != 0)
-            tries_ = 1;
-        else if (tries_ != UINT32_MAX)
-            ++tries_;
+        if (done != 0) tries_ = 1;
+        else if (tries_ != UINT32_MAX) ++tries_;
         const retry_action decision =
             decide(policy_.retry, tries_, kind, middle_of_jitter, now, hint);
         not_before_ = steady_time::lowest();

@@ -123,8 +123,8 @@ struct redrive_plan {
     std::vector<planned_session> sessions{};
     /// Dead letters to send; they come first. Skip those for which `was_sent` is true.
     std::uint64_t ready = 0;
-    std::uint64_t held_back = 0;  ///< Dead letters held back; they follow those to send.
-    std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
+    std::uint64_t held_back = 0;       ///< Dead letters held back; they follow those to send.
+    std::uint64_t filtered = 0;        ///< Dead letters not selected by the filter; they come last.
     std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of a message id.
 
     /// The session of a dead letter. O(log n) for n sessions. Requires: `letter` is an index into
@@ -177,8 +177,8 @@ struct redrive_plan {
 
     /// A dead letter of a session, marked as sent by itself: merge it into the stored one with
     /// `pipeline_dead_letter::with_mark`. A further plan does not send it again.
-    [[nodiscard]] pipeline_dead_letter marked_letter(
-        std::span<const pipeline_dead_letter> letters, std::uint64_t letter) const
+    [[nodiscard]] pipeline_dead_letter marked_letter(std::span<const pipeline_dead_letter> letters,
+                                                     std::uint64_t letter) const
     {
         const planned_session& s = session_of(letter);
         pipeline_dead_letter l = letters[letter];
@@ -311,8 +311,7 @@ template <std::same_as<redrive_plan::session_marks> T>
 /// Describes one session of a plan. Requires: `letters` in the order in which `plan_redrive` left
 /// them.
 template <std::same_as<redrive_plan::planned_session> T>
-[[nodiscard]] std::string describe(const T& s,
-                                          std::span<const pipeline_dead_letter> letters)
+[[nodiscard]] std::string describe(const T& s, std::span<const pipeline_dead_letter> letters)
 {
     const auto part = letters.subspan(s.offset, s.count);
     std::string line = part.empty() ? std::string() : part.front().properties.session;
@@ -359,10 +358,8 @@ template <std::same_as<redrive_plan> T>
     std::uint64_t ready_sessions = 0;
     std::uint64_t held_sessions = 0;
     for (const redrive_plan::planned_session& s : p.sessions) {
-        if (s.reason == redrive_plan::skip_reason::none)
-            ++ready_sessions;
-        else if (s.reason != redrive_plan::skip_reason::filtered)
-            ++held_sessions;
+        if (s.reason == redrive_plan::skip_reason::none) ++ready_sessions;
+        else if (s.reason != redrive_plan::skip_reason::filtered) ++held_sessions;
     }
     return detail::counted_noun(p.ready, "dead letter") + " of " +
            detail::counted_noun(ready_sessions, "session") + " to send, " +

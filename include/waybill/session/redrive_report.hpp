@@ -29,8 +29,8 @@ struct [[nodiscard]] redrive_types::redrive_report {
 
     /// `running` after a stop request or at the time limit: a further call continues.
     redrive_outcome outcome = redrive_outcome::running;
-    fault reason{};               ///< The fault that stopped the redrive.
-    std::uint64_t sent = 0;       ///< Messages that the broker accepted.
+    fault reason{};          ///< The fault that stopped the redrive.
+    std::uint64_t sent = 0;  ///< Messages that the broker accepted.
     /// Attempts with an unknown outcome (an `infrastructure` fault or an exception). Each can have
     /// caused one more message with the same message id.
     std::uint64_t in_doubt = 0;

@@ -72,13 +72,12 @@ concept stores_session_states =
 
 /// A transaction of the queue can contain the state of a session and other writes.
 template <class Q>
-concept saves_in_transactions =
-    requires(Q& q, typename Q::transaction& tx, const typename Q::lock& l,
-             const std::string& bytes) {
-        { q.begin() } -> std::same_as<result<typename Q::transaction>>;
-        { q.save(tx, l, bytes) } -> fault_or_result;
-        tx.commit();
-    };
+concept saves_in_transactions = requires(Q& q, typename Q::transaction& tx,
+                                         const typename Q::lock& l, const std::string& bytes) {
+    { q.begin() } -> std::same_as<result<typename Q::transaction>>;
+    { q.save(tx, l, bytes) } -> fault_or_result;
+    tx.commit();
+};
 
 }  // namespace detail
 
@@ -105,34 +104,39 @@ concept saves_in_transactions =
 ///     begin(), save(tx, l, bytes)
 ///                          a transaction that contains the state and the effect of a step
 template <class Q>
-concept session_queue =
-    requires(Q& q, const typename Q::lock& l, const typename Q::message& m) {
-        { q.accept() } -> std::same_as<result<std::optional<typename Q::lock>>>;
-        { q.receive(l) } -> std::same_as<result<std::optional<typename Q::message>>>;
-        { q.complete(l, m) } -> detail::fault_or_result;
-        { q.renew(l) } -> detail::fault_or_result;
-        { l.session } -> std::convertible_to<std::string_view>;
-        requires detail::closes_session<Q, typename Q::lock>;
-        requires detail::session_message<typename Q::message>;
-    };
+concept session_queue = requires(Q& q, const typename Q::lock& l, const typename Q::message& m) {
+    { q.accept() } -> std::same_as<result<std::optional<typename Q::lock>>>;
+    { q.receive(l) } -> std::same_as<result<std::optional<typename Q::message>>>;
+    { q.complete(l, m) } -> detail::fault_or_result;
+    { q.renew(l) } -> detail::fault_or_result;
+    { l.session } -> std::convertible_to<std::string_view>;
+    requires detail::closes_session<Q, typename Q::lock>;
+    requires detail::session_message<typename Q::message>;
+};
 
 namespace detail {
 
 /// Refuses a type that is no `session_queue`. The error text names the first missing member.
 template <class Q>
 struct checked_session_queue {
-    static_assert(requires { typename Q::lock; typename Q::message; },
-                  "session queue: the types `lock` and `message` must exist");
-    static_assert(requires(Q& q) {
-        { q.accept() } -> std::same_as<result<std::optional<typename Q::lock>>>;
-    }, "session queue: accept() must exist and return result<std::optional<lock>>");
-    static_assert(requires(Q& q, const typename Q::lock& l) {
-        { q.receive(l) } -> std::same_as<result<std::optional<typename Q::message>>>;
-    }, "session queue: receive(lock) must exist and return result<std::optional<message>>");
-    static_assert(requires(Q& q, const typename Q::lock& l, const typename Q::message& m) {
-        { q.complete(l, m) } -> fault_or_result;
-        { q.renew(l) } -> fault_or_result;
-    }, "session queue: complete(lock, message) and renew(lock) must exist and return a fault");
+    static_assert(
+        requires {
+            typename Q::lock;
+            typename Q::message;
+        }, "session queue: the types `lock` and `message` must exist");
+    static_assert(
+        requires(Q& q) {
+            { q.accept() } -> std::same_as<result<std::optional<typename Q::lock>>>;
+        }, "session queue: accept() must exist and return result<std::optional<lock>>");
+    static_assert(
+        requires(Q& q, const typename Q::lock& l) {
+            { q.receive(l) } -> std::same_as<result<std::optional<typename Q::message>>>;
+        }, "session queue: receive(lock) must exist and return result<std::optional<message>>");
+    static_assert(
+        requires(Q& q, const typename Q::lock& l, const typename Q::message& m) {
+            { q.complete(l, m) } -> fault_or_result;
+            { q.renew(l) } -> fault_or_result;
+        }, "session queue: complete(lock, message) and renew(lock) must exist and return a fault");
     static_assert(closes_session<Q, typename Q::lock>,
                   "session queue: close(lock, duration) or close(lock) must exist and return a "
                   "fault");

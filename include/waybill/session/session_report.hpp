@@ -137,8 +137,8 @@ struct [[nodiscard]] session_report {
     add(r.sessions_waiting, r.sessions_waiting == 1 ? " waits" : " wait");
     if (r.faults == 0) return line;
     line += ", " + counted_noun(r.faults, "fault") + ", the last: ";
-    line += r.last_fault.text.empty() ? name(r.last_fault.kind)
-                                      : std::string_view(r.last_fault.text);
+    line +=
+        r.last_fault.text.empty() ? name(r.last_fault.kind) : std::string_view(r.last_fault.text);
     return line;
 }
 

@@ -77,10 +77,12 @@ concept session_store =
     std::regular<typename S::version> &&
     requires(S& s, const std::string& session, const std::string& bytes,
              const std::optional<typename S::version>& expected, const typename S::version& v) {
-        { s.load(session) }
-        -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
-        { s.save(session, bytes, expected) }
-        -> std::same_as<result<save_result<typename S::version>>>;
+        {
+            s.load(session)
+        } -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
+        {
+            s.save(session, bytes, expected)
+        } -> std::same_as<result<save_result<typename S::version>>>;
         { s.clear(session, v) } -> std::same_as<result<state_write>>;
     };
 
@@ -92,14 +94,16 @@ struct checked_session_store {
     static constexpr bool ok = session_store<S>;
     static constexpr bool has_version = requires { requires std::regular<typename S::version>; };
     static constexpr bool loads = requires(S& s, const std::string& session) {
-        { s.load(session) }
-        -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
+        {
+            s.load(session)
+        } -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
     };
     static constexpr bool saves =
         requires(S& s, const std::string& session, const std::string& bytes,
                  const std::optional<typename S::version>& expected) {
-            { s.save(session, bytes, expected) }
-            -> std::same_as<result<save_result<typename S::version>>>;
+            {
+                s.save(session, bytes, expected)
+            } -> std::same_as<result<save_result<typename S::version>>>;
         };
     static constexpr bool clears =
         requires(S& s, const std::string& session, const typename S::version& expected) {
@@ -107,12 +111,15 @@ struct checked_session_store {
         };
 
     static_assert(has_version, "session store: the type `version` must exist and be regular");
-    static_assert(loads, "session store: load(session) must exist and return "
-                         "result<std::optional<stored_state<version>>>");
-    static_assert(saves, "session store: save(session, bytes, expected) must exist and return "
-                         "result<save_result<version>>");
-    static_assert(clears, "session store: clear(session, expected) must exist and return "
-                          "result<state_write>");
+    static_assert(loads,
+                  "session store: load(session) must exist and return "
+                  "result<std::optional<stored_state<version>>>");
+    static_assert(saves,
+                  "session store: save(session, bytes, expected) must exist and return "
+                  "result<save_result<version>>");
+    static_assert(clears,
+                  "session store: clear(session, expected) must exist and return "
+                  "result<state_write>");
 };
 
 }  // namespace detail

@@ -121,7 +121,8 @@ struct line_of<text_state::read_result> : described_line {};
                                 : "waybill does not write a line like number " + size) +
                    ": find its writer, and do not treat the state as a new session";
         case text_state::read_result::problem_type::newer_reason:
-            return line + "it has an unknown reason of failure: "
+            return line +
+                   "it has an unknown reason of failure: "
                    "update the program, and do not change the state";
         case text_state::read_result::problem_type::no_reserve:
             return line + size + " bytes, and " + limit +

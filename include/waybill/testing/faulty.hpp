@@ -40,8 +40,21 @@ using v0_2::name;
 
 /// The calls that can fail. A rollback cannot fail: without a commit nothing is stored.
 enum class store_call : std::uint8_t {
-    begin, load, find, savepoint, release_savepoint, rollback_to_savepoint, put, advance, commit,
-    load_crash_record, store_crash_record, clear_crash_record, remove, list, reset,
+    begin,
+    load,
+    find,
+    savepoint,
+    release_savepoint,
+    rollback_to_savepoint,
+    put,
+    advance,
+    commit,
+    load_crash_record,
+    store_crash_record,
+    clear_crash_record,
+    remove,
+    list,
+    reset,
 };
 
 /// The fault of one call.
@@ -139,11 +152,13 @@ public:
         /// The transaction of the inner store, for effects. Null after the transaction has ended.
         [[nodiscard]] inner_transaction* inner() noexcept { return inner_ ? &*inner_ : nullptr; }
 
-        [[nodiscard]] result<void> savepoint() requires savepoint_scope<inner_transaction>
+        [[nodiscard]] result<void> savepoint()
+            requires savepoint_scope<inner_transaction>
         {
             return call_with_fault(store_call::savepoint, [&] { return inner_->savepoint(); });
         }
-        [[nodiscard]] result<void> release_savepoint() requires savepoint_scope<inner_transaction>
+        [[nodiscard]] result<void> release_savepoint()
+            requires savepoint_scope<inner_transaction>
         {
             return call_with_fault(store_call::release_savepoint,
                                    [&] { return inner_->release_savepoint(); });
@@ -225,7 +240,8 @@ public:
         });
     }
 
-    [[nodiscard]] auto load(const partition_key& key) requires checkpoint_store<Store>
+    [[nodiscard]] auto load(const partition_key& key)
+        requires checkpoint_store<Store>
     {
         return call_with_fault(store_call::load, [&] { return store_.load(key); });
     }
@@ -276,8 +292,7 @@ public:
                                [&] { return store_.list(key, after, max_count); });
     }
 
-    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
-        const partition_key& key)
+    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(const partition_key& key)
         requires crash_record_store<Store>
     {
         return call_with_fault(store_call::load_crash_record,

@@ -40,8 +40,7 @@ template <class Make, class Again = no_second, class Race = no_race, class Erase
                                                    Erase erase = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    static_assert(lease_store<store>,
-                  "lease_conformance: not a lease store, see lease/lease.hpp");
+    static_assert(lease_store<store>, "lease_conformance: not a lease store, see lease/lease.hpp");
     detail::trial t;
     const auto on_new = [&](auto rules) {
         auto s = make();

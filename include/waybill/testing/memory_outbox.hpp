@@ -50,7 +50,7 @@ public:
     struct claimed_rows {
         std::vector<message> messages{};
         bool pending = false;
-        std::uint64_t number = 0;              ///< The number of the claim.
+        std::uint64_t number = 0;                ///< The number of the claim.
         std::vector<std::uint64_t> positions{};  ///< The keys of rows() of these messages.
     };
 

@@ -261,8 +261,7 @@ private:
                 if (std::exchange(m.received, false)) ++m.failures;
                 if (options_.counts_deliveries && m.failures >= options_.max_deliveries)
                     dead_.push_back(std::move(m.content));
-                else
-                    kept.push_back(std::move(m));
+                else kept.push_back(std::move(m));
             }
             s.messages = std::move(kept);
         }

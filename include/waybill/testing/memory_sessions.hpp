@@ -33,8 +33,8 @@ public:
     /// Writes the state if its version is `expected`, or if both are absent; otherwise `conflict`.
     /// A version is the number of writes to the whole store, so no version repeats.
     [[nodiscard]] result<save_result<version>> save(const std::string& session,
-                                                     const std::string& bytes,
-                                                     const std::optional<version>& expected)
+                                                    const std::string& bytes,
+                                                    const std::optional<version>& expected)
     {
         if (version_of(session) != expected) return save_result<version>{};
         states_.insert_or_assign(session, stored_state<version>{bytes, ++writes_});

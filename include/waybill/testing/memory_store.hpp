@@ -337,10 +337,8 @@ private:
             } else if (auto* a = std::get_if<checkpoint_index>(&w)) {
                 checkpoints.put(std::move(a->key), checkpoint_row{std::move(a->to), a->epoch});
             } else if (auto* n = std::get_if<crash_record_index>(&w)) {
-                if (n->row)
-                    crash_records.put(std::move(n->key), *n->row);
-                else
-                    crash_records.erase(std::move(n->key));
+                if (n->row) crash_records.put(std::move(n->key), *n->row);
+                else crash_records.erase(std::move(n->key));
             } else if (auto* x = std::get_if<removal_index>(&w)) {
                 letters.erase({std::move(x->key), x->sequence});
             }

@@ -71,8 +71,9 @@ template <pipeline_dead_letter_store S>
     t.holds(!listed && is_outage(listed.error()),
             "list: while the table cannot be reached, the result is an error that permits a retry, "
             "not an empty table");
-    t.holds(is_outage(unreachable.upsert(l)), "upsert: while the table cannot be reached, the "
-                                              "result is a fault that permits a retry");
+    t.holds(is_outage(unreachable.upsert(l)),
+            "upsert: while the table cannot be reached, the "
+            "result is a fault that permits a retry");
     t.holds(is_outage(unreachable.mark(std::span(&l, 1))),
             "mark: while the table cannot be reached, the result is a fault that permits a retry");
     t.holds(

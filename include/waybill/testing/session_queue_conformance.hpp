@@ -51,8 +51,8 @@ struct no_wait {
 /// `send(queue, message)` sends a `sent_message`. `wait(queue, d)` lets `d` pass: it sleeps, or
 /// moves the clock of the queue. `lock` is the lock duration of the queue.
 template <class Make, class Send, class Wait = no_wait>
-[[nodiscard]] conformance_report session_queue_conformance(
-    Make make, Send send, Wait wait = {}, duration lock = duration::seconds(30))
+[[nodiscard]] conformance_report session_queue_conformance(Make make, Send send, Wait wait = {},
+                                                           duration lock = duration::seconds(30))
 {
     using queue = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(waybill::detail::checked_session_queue<queue>::ok);

@@ -238,10 +238,7 @@ public:
         return unconfirmed_count_;
     }
     [[nodiscard]] constexpr bool in_progress() const noexcept { return in_progress_; }
-    [[nodiscard]] constexpr const config& policy() const noexcept
-    {
-        return policy_;
-    }
+    [[nodiscard]] constexpr const config& policy() const noexcept { return policy_; }
 
     friend bool operator==(const commit_schedule&, const commit_schedule&) = default;
 

@@ -244,16 +244,10 @@ public:
     }
 
     /// Number of events begun and not done.
-    [[nodiscard]] std::uint64_t in_flight() const noexcept
-    {
-        return slots_.in_flight();
-    }
+    [[nodiscard]] std::uint64_t in_flight() const noexcept { return slots_.in_flight(); }
 
     /// Number of events in flight, and of events done after the oldest of them.
-    [[nodiscard]] std::uint64_t pending() const noexcept
-    {
-        return slots_.size();
-    }
+    [[nodiscard]] std::uint64_t pending() const noexcept { return slots_.size(); }
 
     /// The event that blocks the watermark. `stuck_watch` measures for how long.
     [[nodiscard]] std::optional<blocked> blocked_by() const noexcept
@@ -267,8 +261,7 @@ public:
     template <class F>
     void for_each_range(F&& f) const
     {
-        if (options_.mark == tracker_options::commit_mark::high_water || !position_known_)
-            return;
+        if (options_.mark == tracker_options::commit_mark::high_water || !position_known_) return;
         if (has_low_water_ && low_position_ == detail::highest_size) return;
         const auto done_range = [this](std::uint64_t a, std::uint64_t b) {
             return detail::tracked_range{.at = {a, b}, .done = true, .events = slots_.count(a, b)};
@@ -362,10 +355,8 @@ private:
     /// Drops the positions of an earlier owner up to `sequence`, which was passed to begin().
     WAYBILL_NOINLINE void drop_done_up_to(std::uint64_t sequence) noexcept
     {
-        if (sequence == detail::highest_size)
-            done_by_earlier_owner_.clear();
-        else
-            done_by_earlier_owner_.pass(sequence + 1);
+        if (sequence == detail::highest_size) done_by_earlier_owner_.clear();
+        else done_by_earlier_owner_.pass(sequence + 1);
     }
 
     /// Records an event that an earlier owner completed as done. Returns `done_before`.

@@ -115,7 +115,8 @@ inline bool tracker_budget::can_accept(const completion_tracker& t) const
 {
     const std::uint64_t bytes_at_pressure =
         max_bytes / 100 * pressure + max_bytes % 100 * pressure / 100;
-    return t.can_accept() && encoded_done::full_size(t) <= detail::lesser(bytes_at_pressure, max_bytes);
+    return t.can_accept() &&
+           encoded_done::full_size(t) <= detail::lesser(bytes_at_pressure, max_bytes);
 }
 
 /// Encodes the events done after the watermark. Commit the bytes together with resume_at() or
@@ -127,9 +128,8 @@ inline bool tracker_budget::can_accept(const completion_tracker& t) const
     detail::tracker_plan p = detail::plan_tracker(t, b.max_bytes);
     encoded_done out;
     if (p.encoded_events != p.done_events) {
-        out.outcome =
-            p.encoded_events == 0 ? encoded_done::encoded_as::left_out
-                                  : encoded_done::encoded_as::cut;
+        out.outcome = p.encoded_events == 0 ? encoded_done::encoded_as::left_out
+                                            : encoded_done::encoded_as::cut;
         if (b.if_too_long != tracker_budget::when_too_long::cut) p.bytes = p.encoded_events = 0;
         if (b.if_too_long == tracker_budget::when_too_long::leave_out)
             out.outcome = encoded_done::encoded_as::left_out;

@@ -56,8 +56,7 @@ struct line_of<slot_options> {
 };
 
 template <>
-struct line_of<snapshot_error> : described_line {
-};
+struct line_of<snapshot_error> : described_line {};
 
 template <>
 struct line_of<window_options> {

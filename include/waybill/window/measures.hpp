@@ -61,13 +61,12 @@ template <class M>
 /// Optional static members, false by default: `weighted` (samples have weights), `commutative` (a
 /// late sample can be combined out of order, without recomputing the measures of the window).
 template <class M>
-concept measure =
-    std::copyable<M> && detail::measurable<typename M::value_type> &&
-    requires(const M& older, const M& newer, const detail::sample_for_measure<M>& s) {
-        { M::identity() } -> std::same_as<M>;
-        { M::of(s) } -> std::same_as<M>;
-        { M::combine(older, newer) } -> std::same_as<M>;
-    };
+concept measure = std::copyable<M> && detail::measurable<typename M::value_type> &&
+                  requires(const M& older, const M& newer, const detail::sample_for_measure<M>& s) {
+                      { M::identity() } -> std::same_as<M>;
+                      { M::of(s) } -> std::same_as<M>;
+                      { M::combine(older, newer) } -> std::same_as<M>;
+                  };
 
 /// The number of samples.
 template <class V>
@@ -234,8 +233,7 @@ struct ends {
         // cases of equal times need the number of samples.
         const bool b_is_first = b.first_at < a.first_at || a.points == 0;
         const bool b_is_last = a.last_at <= b.last_at && b.points != 0;
-        return {b_is_first ? b.first_value : a.first_value,
-                b_is_last ? b.last_value : a.last_value,
+        return {b_is_first ? b.first_value : a.first_value, b_is_last ? b.last_value : a.last_value,
                 b_is_first ? b.first_at : a.first_at, b_is_last ? b.last_at : a.last_at};
     }
     friend bool operator==(const ends&, const ends&) = default;

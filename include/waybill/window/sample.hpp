@@ -52,8 +52,8 @@ namespace detail {
 
 /// The types of measured values: integers of up to 64 bits (not bool) and floating-point numbers.
 template <class V>
-concept measurable = (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) ||
-                     std::floating_point<V>;
+concept measurable =
+    (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) || std::floating_point<V>;
 
 /// Returns true if the value is neither an infinity nor NaN. Either would stay in a sum for ever.
 template <detail::measurable V>

@@ -389,8 +389,7 @@ private:
     {
         if (options_.on_equal_time == window_options::equal_time::replace)
             policy_.add_newest(ring_, s);
-        else
-            policy_.add(ring_, s);
+        else policy_.add(ring_, s);
     }
 
     /// No sample can be inserted before `make_room`.
@@ -463,10 +462,8 @@ private:
         ring_[n - 1] = s;
         // The newest measured sample can be exchanged alone while it is in the newer part of the
         // policy. Another measured sample needs a recomputation.
-        if (n == ring_.measured() && n > policy_.older_count())
-            policy_.replace_newest(ring_, s);
-        else if (n <= ring_.measured())
-            policy_.recompute(ring_);
+        if (n == ring_.measured() && n > policy_.older_count()) policy_.replace_newest(ring_, s);
+        else if (n <= ring_.measured()) policy_.recompute(ring_);
         return true;
     }
 
@@ -484,8 +481,7 @@ private:
         } else if (detail::is_commutative<Measure> && n >= policy_.older_count()) {
             if (options_.on_equal_time == window_options::equal_time::replace)
                 policy_.add_late(ring_, s);
-            else
-                policy_.add(ring_, s);
+            else policy_.add(ring_, s);
         } else {
             policy_.recompute(ring_);
         }

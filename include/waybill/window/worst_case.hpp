@@ -201,7 +201,7 @@ private:
     // steps_left_ - half_; then it is 0.
     std::uint64_t older_count_ = 0;  // |[f, b)|
     std::uint64_t steps_left_ = 0;
-    std::uint64_t half_ = 0;  // the number of steps of the second half
+    std::uint64_t half_ = 0;     // the number of steps of the second half
     std::uint64_t l_place_ = 0;  // place of l, used only in the first half
     std::uint64_t a_place_ = 0;  // place of a, used only in the first half
     Measure middle_ = Measure::identity();

@@ -83,9 +83,9 @@ struct message {
 {
     std::uint64_t sum = frame_overhead + 2 + 2 + 8 + 2;  // class, weight, body size, flags
     sum += (m.delivery_mode ? 1U : 0U) + (m.priority ? 1U : 0U) + (m.timestamp ? 8U : 0U);
-    for (const auto* text : {&m.content_type, &m.content_encoding, &m.correlation_id, &m.reply_to,
-                             &m.expiration, &m.message_id, &m.type, &m.user_id, &m.app_id,
-                             &m.cluster_id}) {
+    for (const auto* text :
+         {&m.content_type, &m.content_encoding, &m.correlation_id, &m.reply_to, &m.expiration,
+          &m.message_id, &m.type, &m.user_id, &m.app_id, &m.cluster_id}) {
         if (*text) sum = waybill::detail::saturating_add(sum, detail::short_string(**text));
     }
     return m.headers ? waybill::detail::saturating_add(sum, amqp091::table_size(*m.headers)) : sum;
@@ -94,8 +94,8 @@ struct message {
 /// Bytes of the body frames; 0 for an empty body. If `frame_max` is at most 8, only an empty body
 /// can be sent; for any other body the result is 2^64 - 1. Pass `unlimited` for no limit, not 0.
 /// Constant time. Source: section 4.2.6.2.
-[[nodiscard]] constexpr std::uint64_t
-body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max) noexcept
+[[nodiscard]] constexpr std::uint64_t body_frames_size(
+    std::uint64_t body, std::uint64_t frame_max = default_frame_max) noexcept
 {
     if (body == 0) return 0;
     if (frame_max <= frame_overhead) return waybill::detail::highest_size;

@@ -56,12 +56,18 @@ class value {
 public:
     constexpr value(std::nullptr_t) noexcept {}
     template <std::integral N>
-    constexpr value(N) noexcept : bytes_(sizeof(N)) {}
+    constexpr value(N) noexcept : bytes_(sizeof(N))
+    {
+    }
     template <std::floating_point N>
-    constexpr value(N) noexcept : bytes_(sizeof(N)) {}
+    constexpr value(N) noexcept : bytes_(sizeof(N))
+    {
+    }
     template <std::convertible_to<std::string_view> S>
     constexpr value(const S& text) noexcept
-        : bytes_(detail::with_length(std::string_view(text).size())) {}
+        : bytes_(detail::with_length(std::string_view(text).size()))
+    {
+    }
     constexpr value(encoded e) noexcept : bytes_(e.bytes) {}
 
     /// Bytes of the value, including the octet of its type. Constant time.

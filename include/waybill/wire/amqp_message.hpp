@@ -45,8 +45,7 @@ public:
     template <class R>
         requires(std::convertible_to<R, std::span<const property>> &&
                  !std::same_as<std::remove_cvref_t<R>, entries>)
-    constexpr entries(R&& properties) noexcept
-        : all_(static_cast<R&&>(properties)), given_(true)
+    constexpr entries(R&& properties) noexcept : all_(static_cast<R&&>(properties)), given_(true)
     {
     }
 
@@ -74,8 +73,8 @@ public:
     constexpr content() noexcept = default;
 
     template <detail::number N>
-    constexpr content(N octets_of_data) noexcept : kind_(kind::data),
-                                                   value_(amqp::value::binary(octets_of_data))
+    constexpr content(N octets_of_data) noexcept
+        : kind_(kind::data), value_(amqp::value::binary(octets_of_data))
     {
     }
 

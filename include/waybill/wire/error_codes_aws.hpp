@@ -160,8 +160,7 @@ inline constexpr error_table aws_common_errors{
 /// be shorter than"), or that the queue does not support an attribute.
 inline constexpr error_table sqs_errors{
     "Amazon SQS", detail::sqs_codes, "2026-11",
-    "https://docs.rs/aws-sdk-sqs/latest/aws_sdk_sqs/enum.Error.html",
-    dialect::sqs};
+    "https://docs.rs/aws-sdk-sqs/latest/aws_sdk_sqs/enum.Error.html", dialect::sqs};
 
 /// PublishBatch, its entries, and Publish.
 /// Not in the table: InvalidParameter. One of its meanings is one message that is too large

@@ -203,8 +203,7 @@ inline constexpr error_code mqtt5_codes[] = {
 /// may be lost; TRANSACTION_ABORTABLE, since the transaction must be aborted, not only the batch.
 inline constexpr error_table kafka_errors{
     "Apache Kafka", detail::kafka_codes, "2026-11",
-    "https://kafka.apache.org/44/generated/protocol_errors.html",
-    dialect::kafka};
+    "https://kafka.apache.org/44/generated/protocol_errors.html", dialect::kafka};
 
 /// Core NATS, by error text. Errors that contain a subject are not in the table.
 inline constexpr error_table nats_errors{

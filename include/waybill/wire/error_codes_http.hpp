@@ -68,8 +68,8 @@ inline constexpr error_code pubsub_codes[] = {
 ///   - 413: temporary if it has a Retry-After; a smaller request also helps then.
 ///   - 405, 411, 501, 505: the method, framing or version is wrong for all messages. No message is
 ///     the cause, so do not dead-letter messages for these codes.
-inline constexpr error_table http_errors{
-    "HTTP", detail::http_codes, "2022-06", "https://www.rfc-editor.org/rfc/rfc9110"};
+inline constexpr error_table http_errors{"HTTP", detail::http_codes, "2022-06",
+                                         "https://www.rfc-editor.org/rfc/rfc9110"};
 
 /// The codes of Publish. RESOURCE_EXHAUSTED means an exceeded quota. In other gRPC services it is
 /// also the code for a message that is too large.
@@ -77,8 +77,7 @@ inline constexpr error_table http_errors{
 /// text shows which of the two it is (refusal_text.hpp).
 inline constexpr error_table pubsub_errors{
     "Google Pub/Sub", detail::pubsub_codes, "2026-11",
-    "https://docs.cloud.google.com/pubsub/docs/reference/error-codes",
-    dialect::pubsub};
+    "https://docs.cloud.google.com/pubsub/docs/reference/error-codes", dialect::pubsub};
 
 }  // namespace waybill::inline v0_2::wire
 

@@ -33,7 +33,9 @@ struct length {
         return waybill::detail::as_size(n);
     }
     template <class Document>
-        requires requires(const Document& d) { { d.size() } -> waybill::detail::countable; }
+        requires requires(const Document& d) {
+            { d.size() } -> waybill::detail::countable;
+        }
     [[nodiscard]] constexpr std::uint64_t operator()(const Document& d) const noexcept
     {
         return waybill::detail::as_size(d.size());
@@ -58,7 +60,9 @@ struct array {
         return 2;
     }
     template <class Document>
-        requires requires(const F& f, const Document& d) { { f(d) } -> waybill::detail::countable; }
+        requires requires(const F& f, const Document& d) {
+            { f(d) } -> waybill::detail::countable;
+        }
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Document& d) const
     {
         return waybill::detail::saturating_add(s.any ? 1 : 0, waybill::detail::as_size(size(d)));
@@ -91,7 +95,9 @@ struct lines {
         return 0;
     }
     template <class Document>
-        requires requires(const F& f, const Document& d) { { f(d) } -> waybill::detail::countable; }
+        requires requires(const F& f, const Document& d) {
+            { f(d) } -> waybill::detail::countable;
+        }
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Document& d) const
     {
         return waybill::detail::saturating_add(1, waybill::detail::as_size(size(d)));

@@ -42,8 +42,8 @@ inline constexpr std::uint64_t max_bytes = 12U + 0x7FFF'FFFFU;
 /// record of its batch; both are 0 for the first record. Linear in the headers, otherwise constant.
 /// Source: "Record Batch" and "Record", https://kafka.apache.org/documentation/#recordbatch. Tested
 /// against kafkajs 2.2.4 (tests/golden/kafka) and an independent encoder in kafka.prop.cpp.
-[[nodiscard]] constexpr std::uint64_t
-size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
+[[nodiscard]] constexpr std::uint64_t size(const record& r, std::uint64_t offset_delta,
+                                           std::int64_t timestamp_delta) noexcept
 {
     if (!r.headers.empty()) [[unlikely]] {
         return detail::size_with_headers(r, offset_delta, timestamp_delta);

@@ -64,8 +64,8 @@ namespace detail {
     return s.size() > 0xFFFF ? waybill::detail::highest_size : 2 + s.size();
 }
 
-[[nodiscard]] constexpr std::uint64_t
-text_property(const std::optional<std::string_view>& s) noexcept
+[[nodiscard]] constexpr std::uint64_t text_property(
+    const std::optional<std::string_view>& s) noexcept
 {
     return s ? waybill::detail::saturating_add(1, detail::text(*s)) : 0;
 }

@@ -69,8 +69,8 @@ namespace detail {
 
 /// Bytes of the header block: its first line, one line per header and an empty line; 0 without
 /// headers. Linear in the headers. Tested by nats_size.sh and nats.prop.cpp.
-[[nodiscard]] constexpr std::uint64_t
-header_size(std::span<const header> headers, header_style style = header_style::spaced) noexcept
+[[nodiscard]] constexpr std::uint64_t header_size(
+    std::span<const header> headers, header_style style = header_style::spaced) noexcept
 {
     if (headers.empty()) return 0;
     const std::uint64_t line_overhead = style == header_style::spaced ? 4 : 3;  // ": ", ":"; CR LF
@@ -84,8 +84,8 @@ header_size(std::span<const header> headers, header_style style = header_style::
 
 /// Bytes that max_payload limits: header block and body. Linear in the headers. Tested by
 /// nats_size.sh: the server accepts the limit and refuses one byte more.
-[[nodiscard]] constexpr std::uint64_t
-payload_size(const message& m, header_style style = header_style::spaced) noexcept
+[[nodiscard]] constexpr std::uint64_t payload_size(
+    const message& m, header_style style = header_style::spaced) noexcept
 {
     return waybill::detail::saturating_add(nats::header_size(m.headers, style), m.body.size());
 }
@@ -93,8 +93,8 @@ payload_size(const message& m, header_style style = header_style::spaced) noexce
 /// Bytes of the whole PUB or HPUB frame with single spaces, including its length fields and all
 /// line ends. Linear in the headers. Tested by nats.prop.cpp, and in nats_size.sh with the bytes
 /// sent.
-[[nodiscard]] constexpr std::uint64_t
-frame_size(const message& m, header_style style = header_style::spaced) noexcept
+[[nodiscard]] constexpr std::uint64_t frame_size(const message& m,
+                                                 header_style style = header_style::spaced) noexcept
 {
     const std::uint64_t head = nats::header_size(m.headers, style);
     const std::uint64_t payload = waybill::detail::saturating_add(head, m.body.size());

@@ -30,7 +30,10 @@ using send_schedules::policy_of;
 
 TEST_CASE("sender: one batch in flight, any first answers: all guarantees hold")
 {
-    holds({.name = "three items", .policy = policy_of(1), .sizes = {10, 10, 10}, .wide = 3,
+    holds({.name = "three items",
+           .policy = policy_of(1),
+           .sizes = {10, 10, 10},
+           .wide = 3,
            .narrow = 1},
           30'000);
     plan p{.name = "four items in one batch",
@@ -47,18 +50,25 @@ TEST_CASE("sender: one batch in flight, any first answers: all guarantees hold")
 
 TEST_CASE("sender: a stop at any step, with late answers: all guarantees hold")
 {
-    holds({.name = "stopped", .policy = policy_of(1), .sizes = {10, 10, 10}, .stops = true,
-           .wide = 2, .narrow = 2, .at_once = false},
+    holds({.name = "stopped",
+           .policy = policy_of(1),
+           .sizes = {10, 10, 10},
+           .stops = true,
+           .wide = 2,
+           .narrow = 2,
+           .at_once = false},
           20'000);
 }
 
 TEST_CASE("sender: answers from a short list in every order: all guarantees hold")
 {
-    holds({.name = "three items to the end", .policy = policy_of(1), .sizes = {10, 10, 10},
+    holds({.name = "three items to the end",
+           .policy = policy_of(1),
+           .sizes = {10, 10, 10},
            .narrow = 100},
           20'000);
-    plan p{.name = "four in twos", .policy = policy_of(1), .sizes = {10, 20, 10, 10},
-           .narrow = 100};
+    plan p{
+        .name = "four in twos", .policy = policy_of(1), .sizes = {10, 20, 10, 10}, .narrow = 100};
     p.policy.limit.items = 2;
     holds(p, 20'000);
     p.name = "six in threes";
@@ -70,7 +80,10 @@ TEST_CASE("sender: answers from a short list in every order: all guarantees hold
 
 TEST_CASE("sender: three attempts, any answer after an unknown outcome: all guarantees hold")
 {
-    plan p{.name = "three tries", .policy = policy_of(1), .sizes = {10, 10, 10}, .wide = 3,
+    plan p{.name = "three tries",
+           .policy = policy_of(1),
+           .sizes = {10, 10, 10},
+           .wide = 3,
            .narrow = 2};
     p.policy.retry.max_attempts = 3;
     holds(p, 100'000);
@@ -91,7 +104,10 @@ TEST_CASE("sender: three attempts, any answer after an unknown outcome: all guar
 
 TEST_CASE("sender: two batches in flight, answers out of order: all guarantees hold")
 {
-    plan p{.name = "two in flight", .policy = policy_of(2), .sizes = {10, 10, 10, 10}, .wide = 2,
+    plan p{.name = "two in flight",
+           .policy = policy_of(2),
+           .sizes = {10, 10, 10, 10},
+           .wide = 2,
            .at_once = false};
     p.policy.limit.items = 2;
     holds(p, 20'000);
@@ -100,23 +116,34 @@ TEST_CASE("sender: two batches in flight, answers out of order: all guarantees h
     p.wide = 0;
     p.narrow = 3;
     holds(p, 20'000);
-    plan q{.name = "two in flight, stopped", .policy = policy_of(2), .sizes = {10, 10, 10},
-           .stops = true, .narrow = 5};
+    plan q{.name = "two in flight, stopped",
+           .policy = policy_of(2),
+           .sizes = {10, 10, 10},
+           .stops = true,
+           .narrow = 5};
     q.policy.limit.items = 1;
     holds(q, 250'000);
 }
 
 TEST_CASE("sender: items queued between other steps, with and without linger: all guarantees hold")
 {
-    plan p{.name = "streaming", .policy = policy_of(1), .sizes = {10, 40, 10}, .streaming = true,
-           .wide = 1, .narrow = 2};
+    plan p{.name = "streaming",
+           .policy = policy_of(1),
+           .sizes = {10, 40, 10},
+           .streaming = true,
+           .wide = 1,
+           .narrow = 2};
     p.policy.linger = duration::milliseconds(3);
     holds(p, 5'000);
     p.name = "nothing waits";
     p.policy.linger = {};
     holds(p, 3'000);
-    plan q{.name = "streaming, two in flight", .policy = policy_of(2), .sizes = {10, 0, 26, 10},
-           .streaming = true, .stops = true, .narrow = 3};
+    plan q{.name = "streaming, two in flight",
+           .policy = policy_of(2),
+           .sizes = {10, 0, 26, 10},
+           .streaming = true,
+           .stops = true,
+           .narrow = 3};
     holds(q, 40'000);
 }
 
@@ -125,14 +152,17 @@ TEST_CASE("sender: contradictory limits and extreme sizes: all guarantees hold")
     for (const batch_limits& l :
          {batch_limits{0, 0, 0, 0}, batch_limits{10, 0, 10, 10}, batch_limits{5, 1, unlimited, 9},
           batch_limits{unlimited, unlimited, unlimited, unlimited}}) {
-        plan p{.name = "no sense", .policy = policy_of(0), .sizes = {0, 1, unlimited}, .wide = 2,
+        plan p{.name = "no sense",
+               .policy = policy_of(0),
+               .sizes = {0, 1, unlimited},
+               .wide = 2,
                .narrow = 1};
         p.policy.limit = l;
         p.policy.retry.max_attempts = 0;
         holds(p, 1);
     }
-    plan p{.name = "zero bytes", .policy = policy_of(1), .sizes = {0, 0, 0}, .wide = 2,
-           .narrow = 1};
+    plan p{
+        .name = "zero bytes", .policy = policy_of(1), .sizes = {0, 0, 0}, .wide = 2, .narrow = 1};
     p.policy.limit = {.bytes = 0};
     holds(p, 100);
     p.name = "wild sizes";
@@ -208,15 +238,12 @@ TEST_CASE("sender: the audit reports the violations of sequences written by hand
         return a.broken.empty() ? std::string() : a.broken.front();
     };
     CHECK(said([&](audit& a) { a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now); }) == "");
-    CHECK(said([&](audit& a) {
-              a.sent({0, {&second, 1}, 10, batch_close_reason::end}, now);
-          }) == "batches are cut from the head of the queue");
-    CHECK(said([&](audit& a) {
-              a.sent({99, {&both, 1}, 20, batch_close_reason::end}, now);
-          }) == "attempt numbers ascend, few left out");
-    CHECK(said([&](audit& a) {
-              a.sent({0, {}, 0, batch_close_reason::end}, now);
-          }) == "no batch is empty");
+    CHECK(said([&](audit& a) { a.sent({0, {&second, 1}, 10, batch_close_reason::end}, now); }) ==
+          "batches are cut from the head of the queue");
+    CHECK(said([&](audit& a) { a.sent({99, {&both, 1}, 20, batch_close_reason::end}, now); }) ==
+          "attempt numbers ascend, few left out");
+    CHECK(said([&](audit& a) { a.sent({0, {}, 0, batch_close_reason::end}, now); }) ==
+          "no batch is empty");
     CHECK(said([&](audit& a) {
               a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now);
               a.answered(batch_sender::outcome_unknown{0}, now);
@@ -228,12 +255,10 @@ TEST_CASE("sender: the audit reports the violations of sequences written by hand
               a.sent({1, {&both, 1}, 20, batch_close_reason::end}, now);
           }) == "a sent item was waiting");
     CHECK(said([&](audit& a) { a.end(); }) == "every item is settled");
-    CHECK(said([&](audit& a) {
-              a.settle({first, item_outcome::unsent});
-          }) == "an unsent item has not arrived");
-    CHECK(said([&](audit& a) {
-              a.settle({first, item_outcome::too_large});
-          }) == "an oversized item was refused alone or exceeds the limit");
+    CHECK(said([&](audit& a) { a.settle({first, item_outcome::unsent}); }) ==
+          "an unsent item has not arrived");
+    CHECK(said([&](audit& a) { a.settle({first, item_outcome::too_large}); }) ==
+          "an oversized item was refused alone or exceeds the limit");
 }
 
 }  // namespace sender_enumeration

@@ -64,12 +64,9 @@ void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t ite
             if (sends % 11 == 0)
                 s.on(batch_sender::partial{.attempt = attempt, .failed = first, .random = 0.0},
                      now);
-            else if (sends % 13 == 0)
-                s.on(batch_sender::outcome_unknown{attempt, 0.0}, now);
-            else if (sends % 17 == 0)
-                s.on(batch_sender::throttled{attempt, {}, 0.0}, now);
-            else
-                s.on(batch_sender::accepted{attempt}, now);
+            else if (sends % 13 == 0) s.on(batch_sender::outcome_unknown{attempt, 0.0}, now);
+            else if (sends % 17 == 0) s.on(batch_sender::throttled{attempt, {}, 0.0}, now);
+            else s.on(batch_sender::accepted{attempt}, now);
         } else {
             const std::uint64_t item = s.end();
             s.on(batch_sender::queued(10 + item % 50, item * 7 % keys), now);

@@ -33,7 +33,8 @@ struct answer {
     {
         event e = what;
         waybill::match(e, [&](auto& x) { x.attempt = attempt; });
-        if (batch_sender::partial* p = waybill::get_if<batch_sender::partial>(&e)) p->failed = entries;
+        if (batch_sender::partial* p = waybill::get_if<batch_sender::partial>(&e))
+            p->failed = entries;
         if (batch_sender::too_large* r = waybill::get_if<batch_sender::too_large>(&e))
             r->item_sizes = sizes;
         return e;
@@ -54,11 +55,11 @@ struct plan {
     int wide = 0;            // the number of first answers that may be any answer; -1: all
     int narrow = 0;          // the number of further answers from a short list; later ones accept
     hearing noise = hearing::all_noise;
-    bool at_once = true;     // an answer may come without `started`
-    int resumes = 0;         // keys that may be resumed
-    int throttles = -1;      // throttled answers; -1: no limit of their own
-    bool canonical = true;   // simulations that differ in names only count as one
-    bool numbers = true;     // answers may contain sizes and limits
+    bool at_once = true;    // an answer may come without `started`
+    int resumes = 0;        // keys that may be resumed
+    int throttles = -1;     // throttled answers; -1: no limit of their own
+    bool canonical = true;  // simulations that differ in names only count as one
+    bool numbers = true;    // answers may contain sizes and limits
 };
 
 inline const std::vector<answer>& wide_answers(std::size_t items)

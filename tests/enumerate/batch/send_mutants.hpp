@@ -56,9 +56,9 @@ public:
     template <class E>
     event_result on(const E& e, steady_time now)
     {
-        const bool repeated = std::exchange(
-            repeated_, std::is_same_v<E, batch_sender::outcome_unknown> ||
-                           (repeated_ && std::is_same_v<E, batch_sender::started>));
+        const bool repeated =
+            std::exchange(repeated_, std::is_same_v<E, batch_sender::outcome_unknown> ||
+                                         (repeated_ && std::is_same_v<E, batch_sender::started>));
         if constexpr (W == wrong::gives_up_a_refused_repetition &&
                       std::is_same_v<E, batch_sender::too_large>) {
             if (repeated) return s_.on(batch_sender::failed{e.attempt, fault_kind::permanent}, now);

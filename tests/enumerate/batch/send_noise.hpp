@@ -29,7 +29,7 @@ void ignores_noise(const Machine& m, Machine& c, const send_audit::audit& expect
     };
     ignored(batch_sender::reported{{77, 1}},
             waybill::holds_alternative<batch_sender::report>(a) ? event_result::invalid
-                                                            : event_result::stale,
+                                                                : event_result::stale,
             "a wrong settled");
     ignored(batch_sender::input_closed{}, event_result::stale, "closed though not opened");
     ignored(batch_sender::resumed{777}, event_result::stale, "a key resumed that never was");
@@ -48,7 +48,7 @@ void ignores_noise(const Machine& m, Machine& c, const send_audit::audit& expect
                 "a wrong one kept");
     }
     static const std::vector<batch_sender::entry_fault> far{{0, fault_kind::transient},
-                                              {7, fault_kind::transient}};
+                                                            {7, fault_kind::transient}};
     static const std::vector<std::uint64_t> seven(7, 10);
     const auto offered = waybill::get_if<batch_sender::send>(&a);
     for (std::uint64_t n = 0; n != expected.attempts.size() + 2; ++n) {

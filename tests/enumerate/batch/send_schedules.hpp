@@ -298,7 +298,8 @@ private:
 
     [[nodiscard]] bool over(const simulation& w, const typename Machine::action& a) const
     {
-        if (!waybill::holds_alternative<waybill::idle>(a) || !w.flushed || w.a.open != 0) return false;
+        if (!waybill::holds_alternative<waybill::idle>(a) || !w.flushed || w.a.open != 0)
+            return false;
         return w.queued == plan_.sizes.size() && w.resumes == 0 && (!plan_.stops || w.a.stopped);
     }
 
@@ -323,16 +324,15 @@ private:
                     const waybill::batch_sender::send* sending)
     {
         for (const answer& x : answers(v.w, items)) {
-            const bool throttles = waybill::holds_alternative<waybill::batch_sender::throttled>(x.what);
+            const bool throttles =
+                waybill::holds_alternative<waybill::batch_sender::throttled>(x.what);
             if (throttles && v.w.throttles == 0) continue;
             const std::int64_t sends = (sending ? 1 : 0) - (throttles ? 1 : 0);
             go(v, {x.name.c_str(), n}, sends, [&](simulation& w) {
                 if (sending) w.a.sent(*sending, w.now);
                 if (throttles && w.throttles > 0) --w.throttles;
-                if (w.wide > 0)
-                    --w.wide;
-                else if (w.wide == 0 && w.narrow > 0)
-                    --w.narrow;
+                if (w.wide > 0) --w.wide;
+                else if (w.wide == 0 && w.narrow > 0) --w.narrow;
                 const event e = x.on(n);
                 w.a.answered(e, w.now);
                 const event_result h =

@@ -38,35 +38,63 @@ send_policy in_order(std::uint32_t in_flight, std::uint64_t items)
 
 TEST_CASE("sender: ordered keys, any first answers: all guarantees hold")
 {
-    holds({.name = "two keys", .policy = in_order(1, 3), .sizes = {10, 10, 10, 10},
-           .keys = {1, 2, 1, 2}, .wide = 2, .narrow = 3, .at_once = false},
+    holds({.name = "two keys",
+           .policy = in_order(1, 3),
+           .sizes = {10, 10, 10, 10},
+           .keys = {1, 2, 1, 2},
+           .wide = 2,
+           .narrow = 3,
+           .at_once = false},
           10'000);
-    holds({.name = "two keys, two in flight", .policy = in_order(2, 2), .sizes = {10, 10, 10, 10},
-           .keys = {1, 1, 2, 1}, .wide = 2, .at_once = false},
+    holds({.name = "two keys, two in flight",
+           .policy = in_order(2, 2),
+           .sizes = {10, 10, 10, 10},
+           .keys = {1, 1, 2, 1},
+           .wide = 2,
+           .at_once = false},
           10'000);
-    plan p{.name = "nothing is repeated", .policy = in_order(2, 2), .sizes = {10, 10, 10, 10},
-           .keys = {1, 2, 1, 2}, .wide = 2, .narrow = 1, .at_once = false};
+    plan p{.name = "nothing is repeated",
+           .policy = in_order(2, 2),
+           .sizes = {10, 10, 10, 10},
+           .keys = {1, 2, 1, 2},
+           .wide = 2,
+           .narrow = 1,
+           .at_once = false};
     p.policy.on_unknown = send_policy::when_unknown::hand_back;
     holds(p, 10'000);
 }
 
 TEST_CASE("sender: ordered keys, answers from a short list: all guarantees hold")
 {
-    holds({.name = "six of three keys", .policy = in_order(2, 2),
-           .sizes = {10, 10, 10, 10, 10, 10}, .keys = {1, 2, 3, 2, 1, 3}, .narrow = 4},
+    holds({.name = "six of three keys",
+           .policy = in_order(2, 2),
+           .sizes = {10, 10, 10, 10, 10, 10},
+           .keys = {1, 2, 3, 2, 1, 3},
+           .narrow = 4},
           10'000);
-    holds({.name = "a key that is busy, and one that is not", .policy = in_order(2, 2),
-           .sizes = {10, 10, 10, 10, 10}, .keys = {1, 1, 1, 1, 2}, .narrow = 5},
+    holds({.name = "a key that is busy, and one that is not",
+           .policy = in_order(2, 2),
+           .sizes = {10, 10, 10, 10, 10},
+           .keys = {1, 1, 1, 1, 2},
+           .narrow = 5},
           10'000);
-    holds({.name = "too large before its neighbours have gone", .policy = in_order(2, 2),
-           .sizes = {10, 40, 10, 10}, .keys = {1, 1, 1, 2}, .narrow = 6},
+    holds({.name = "too large before its neighbours have gone",
+           .policy = in_order(2, 2),
+           .sizes = {10, 40, 10, 10},
+           .keys = {1, 1, 1, 2},
+           .narrow = 6},
           10'000);
 }
 
 TEST_CASE("sender: stopped keys are resumed while items are queued: all guarantees hold")
 {
-    plan p{.name = "resumed", .policy = in_order(1, 2), .sizes = {10, 10, 10, 10},
-           .keys = {1, 2, 1, 1}, .streaming = true, .narrow = 3, .resumes = 2};
+    plan p{.name = "resumed",
+           .policy = in_order(1, 2),
+           .sizes = {10, 10, 10, 10},
+           .keys = {1, 2, 1, 1},
+           .streaming = true,
+           .narrow = 3,
+           .resumes = 2};
     p.policy.linger = {};
     holds(p, 10'000);
     p.name = "resumed, two in flight, stopped";
@@ -81,8 +109,13 @@ TEST_CASE("sender: stopped keys are resumed while items are queued: all guarante
 
 TEST_CASE("sender: batches of one key: all guarantees hold")
 {
-    plan p{.name = "one key", .policy = policy_of(1), .sizes = {10, 10, 10, 10},
-           .keys = {1, 1, 2, 1}, .wide = 2, .narrow = 3, .at_once = false};
+    plan p{.name = "one key",
+           .policy = policy_of(1),
+           .sizes = {10, 10, 10, 10},
+           .keys = {1, 1, 2, 1},
+           .wide = 2,
+           .narrow = 3,
+           .at_once = false};
     p.policy.one_key = true;
     holds(p, 10'000);
     p.name = "one key, in order, two in flight";
@@ -98,8 +131,12 @@ TEST_CASE("sender: batches of one key: all guarantees hold")
 TEST_CASE("sender: a replacement for an oversized item: all guarantees hold")
 {
     // 31 is too large for a single item, 36 for a batch; 5 fits, 30 may be refused, 50 never fits.
-    plan p{.name = "replaced", .policy = policy_of(1), .sizes = {10, 31, 10},
-           .replacements = {5, 30, 50}, .wide = 1, .narrow = 2};
+    plan p{.name = "replaced",
+           .policy = policy_of(1),
+           .sizes = {10, 31, 10},
+           .replacements = {5, 30, 50},
+           .wide = 1,
+           .narrow = 2};
     p.policy.on_too_large = send_policy::when_too_large::replace;
     holds(p, 1'000);
     p.name = "replaced, two in flight, stopped";
@@ -127,8 +164,8 @@ TEST_CASE("sender: a replacement for an oversized item: all guarantees hold")
 
 TEST_CASE("sender: oversized items are sent alone: all guarantees hold")
 {
-    plan p{.name = "alone", .policy = policy_of(1), .sizes = {10, 31, 10, 50},
-           .wide = 1, .narrow = 4};
+    plan p{
+        .name = "alone", .policy = policy_of(1), .sizes = {10, 31, 10, 50}, .wide = 1, .narrow = 4};
     p.policy.on_too_large = send_policy::when_too_large::send_alone;
     holds(p, 1'000);
     p.name = "alone, in order, two in flight";
@@ -143,8 +180,12 @@ TEST_CASE("sender: oversized items are sent alone: all guarantees hold")
 
 TEST_CASE("sender: retries limited by a token budget: all guarantees hold")
 {
-    plan p{.name = "one token", .policy = policy_of(1), .sizes = {10, 10, 10, 10}, .wide = 2,
-           .narrow = 3, .at_once = false};
+    plan p{.name = "one token",
+           .policy = policy_of(1),
+           .sizes = {10, 10, 10, 10},
+           .wide = 2,
+           .narrow = 3,
+           .at_once = false};
     p.policy.budget = {.tokens = 1, .successes = 2};
     p.policy.retry.max_attempts = 3;
     holds(p, 10'000);
@@ -276,8 +317,11 @@ std::string caught(plan p)
 
 plan keys(std::uint32_t in_flight)
 {
-    plan p{.policy = in_order(in_flight, 2), .sizes = {10, 10, 10, 10}, .keys = {1, 2, 1, 1},
-           .streaming = true, .narrow = 3};
+    plan p{.policy = in_order(in_flight, 2),
+           .sizes = {10, 10, 10, 10},
+           .keys = {1, 2, 1, 1},
+           .streaming = true,
+           .narrow = 3};
     p.policy.linger = {};
     return p;
 }

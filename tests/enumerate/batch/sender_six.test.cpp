@@ -35,8 +35,13 @@ namespace {
 plan any_answers(const char* name, std::size_t items, std::uint64_t a_batch,
                  std::uint32_t in_flight)
 {
-    plan p{.name = name, .policy = policy_of(in_flight), .wide = -1, .noise = hearing::noise,
-           .at_once = false, .throttles = 0, .numbers = false};
+    plan p{.name = name,
+           .policy = policy_of(in_flight),
+           .wide = -1,
+           .noise = hearing::noise,
+           .at_once = false,
+           .throttles = 0,
+           .numbers = false};
     p.policy.limit.items = a_batch;
     p.policy.limit.bytes = 10 * a_batch + 5;
     p.policy.exact_sizes = true;

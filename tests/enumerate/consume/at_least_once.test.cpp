@@ -14,8 +14,6 @@
 //
 // The same enumeration runs over drivers with one mistake each, and must catch them.
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -25,8 +23,10 @@
 #include <string>
 #include <vector>
 
-#include <support/every_schedule.hpp>
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
+
 #include <waybill/consume/process_at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -48,7 +48,14 @@ using waybill::result;
 using waybill::unexpected;
 using waybill::testing::choices;
 
-enum class outcome : std::uint8_t { ok, permanent, transient_once, transient_for_ever, infrastructure_once, cancelled_once };
+enum class outcome : std::uint8_t {
+    ok,
+    permanent,
+    transient_once,
+    transient_for_ever,
+    infrastructure_once,
+    cancelled_once
+};
 
 struct event {
     std::uint64_t sequence;
@@ -68,7 +75,10 @@ struct extent {
 const partition_key key{"log", "test", "0"};
 const auto parked_at = waybill::wall_time::at(waybill::duration::seconds(7));
 
-std::string key_of(std::uint64_t sequence) { return "log/test/0/" + std::to_string(sequence); }
+std::string key_of(std::uint64_t sequence)
+{
+    return "log/test/0/" + std::to_string(sequence);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Drivers: the tested one, and a manual one with optional mistakes.
@@ -76,14 +86,14 @@ std::string key_of(std::uint64_t sequence) { return "log/test/0/" + std::to_stri
 enum class wrong : std::uint8_t {
     nothing,
     checkpoint_before_letter,
-    letter_not_awaited,          // the put is started, and its result is ignored
-    past_a_failed_event,         // later events are handled, and the whole batch is committed
+    letter_not_awaited,   // the put is started, and its result is ignored
+    past_a_failed_event,  // later events are handled, and the whole batch is committed
     cancelled_is_done,
     infrastructure_is_event_fault,
-    letter_fault_is_skipped,     // a failed put of a dead letter is ignored
+    letter_fault_is_skipped,  // a failed put of a dead letter is ignored
     exhausted_is_done,
-    unknown_is_applied,          // a commit with a lost answer counts as applied
-    key_of_the_delivery,         // a different key in each delivery
+    unknown_is_applied,   // a commit with a lost answer counts as applied
+    key_of_the_delivery,  // a different key in each delivery
 };
 
 struct itself {
@@ -91,10 +101,12 @@ struct itself {
 
     template <class Checkpoints, class Letters, class Handler, class Ask>
     at_least_once_report operator()(Checkpoints& checkpoints, Letters& letters,
-                                    const waybill::assignment& mine, const std::vector<event>& events,
-                                    Handler& handler, const at_least_once_policy& p, Ask& ask) const
+                                    const waybill::assignment& mine,
+                                    const std::vector<event>& events, Handler& handler,
+                                    const at_least_once_policy& p, Ask& ask) const
     {
-        return waybill::process_at_least_once(checkpoints, letters, mine, events, handler, parked_at, p, ask);
+        return waybill::process_at_least_once(checkpoints, letters, mine, events, handler,
+                                              parked_at, p, ask);
     }
 };
 
@@ -104,8 +116,9 @@ struct by_hand {
 
     template <class Checkpoints, class Letters, class Handler, class Ask>
     at_least_once_report operator()(Checkpoints& checkpoints, Letters& letters,
-                                    const waybill::assignment& mine, const std::vector<event>& events,
-                                    Handler& handler, const at_least_once_policy& p, Ask&) const
+                                    const waybill::assignment& mine,
+                                    const std::vector<event>& events, Handler& handler,
+                                    const at_least_once_policy& p, Ask&) const
     {
         at_least_once_report r{.outcome = batch_outcome::committed, .reached = mine.from};
         std::vector<dead_letter> late;
@@ -140,8 +153,9 @@ struct by_hand {
                 const dead_letter l = waybill::make_dead_letter(key, e, f, tries, parked_at);
                 if (what == wrong::checkpoint_before_letter) {
                     late.push_back(l);
-                } else if (const auto put = letters.put(l); !put && what != wrong::letter_not_awaited &&
-                                                            what != wrong::letter_fault_is_skipped) {
+                } else if (const auto put = letters.put(l);
+                           !put && what != wrong::letter_not_awaited &&
+                           what != wrong::letter_fault_is_skipped) {
                     r.outcome = batch_outcome::redeliver;
                     break;
                 }
@@ -158,8 +172,7 @@ struct by_hand {
         }
         if (!moved && what != wrong::unknown_is_applied) {
             const auto stored = checkpoints.load(key);
-            if (!stored)
-                r.outcome = batch_outcome::unknown;
+            if (!stored) r.outcome = batch_outcome::unknown;
             else if (waybill::at_least_once_machine::classify(*stored, mine.from, *to,
                                                               mine.epoch) !=
                      waybill::at_least_once_machine::checkpoint_found::after) {
@@ -191,8 +204,13 @@ enum class injected_fault : std::uint8_t {
 
 const char* name(injected_fault m)
 {
-    const char* const names[] = {"", " fails", " is done, and fails", " and dies before",
-                                 " and dies after", " arrives late", " is confirmed, and is not there"};
+    const char* const names[] = {"",
+                                 " fails",
+                                 " is done, and fails",
+                                 " and dies before",
+                                 " and dies after",
+                                 " arrives late",
+                                 " is confirmed, and is not there"};
     return names[static_cast<std::size_t>(m)];
 }
 
@@ -239,17 +257,21 @@ public:
             const std::uint64_t done = from ? from->sequence / 10 : 0;
             if (done == extent_.events) return finished(done);
             std::vector<event> events;
-            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch; ++i) {
+            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch;
+                 ++i) {
                 events.push_back({10 * (i + 1)});
             }
 
             const std::uint64_t before = stored_now();
             load_failed_ = false;
             arrived_late_ = false;
-            auto handle = [this](const event& e, std::string_view k) { return this->handler(e, k); };
+            auto handle = [this](const event& e, std::string_view k) {
+                return this->handler(e, k);
+            };
             auto ask = [this](std::uint64_t failed) { return this->asked(failed); };
             const at_least_once_report r =
-                driver_(*this, *this, waybill::assignment{key, from, epoch_, 0}, events, handle, policy_, ask);
+                driver_(*this, *this, waybill::assignment{key, from, epoch_, 0}, events, handle,
+                        policy_, ask);
             if (alive_) tell("-- " + std::string(waybill::name(r.outcome)));
             check_simulation(before, events.back().sequence);
             if (alive_) check_report(r, before, events);
@@ -282,8 +304,8 @@ public:
         return unexpected(waybill::infrastructure("no answer"));
     }
 
-    result<advance_outcome> commit(const partition_key&, const std::optional<position>& from, const position& to,
-                                   std::uint64_t epoch)
+    result<advance_outcome> commit(const partition_key&, const std::optional<position>& from,
+                                   const position& to, std::uint64_t epoch)
     {
         if (!alive_) return unexpected(waybill::infrastructure("dead"));
         arrive();
@@ -380,7 +402,8 @@ private:
             const bool held =
                 policy_.decide_all_failed_from != waybill::detail::highest_size && !good(m);
             const bool done = good(m) ? repeats_[m] != 0 : letters_.count(10 * (m + 1)) != 0;
-            if (!done && !(held && calls_[m] != 0)) breaks("an event is handled before one in front of it is done");
+            if (!done && !(held && calls_[m] != 0))
+                breaks("an event is handled before one in front of it is done");
         }
         const std::uint32_t death = left_ != 0 ? choices_.pick(3) : 0;
         if (death != 0) --left_;
@@ -389,7 +412,8 @@ private:
             return waybill::cancelled("dead");
         }
         const bool first = calls_[i]++ == 0;
-        const bool stopped = outcomes_[i] == outcome::transient_once || outcomes_[i] == outcome::cancelled_once;
+        const bool stopped =
+            outcomes_[i] == outcome::transient_once || outcomes_[i] == outcome::cancelled_once;
         const bool works = good(i) && !(stopped && first);
         if (works) {
             ++repeats_[i];
@@ -404,7 +428,8 @@ private:
             case outcome::permanent: return waybill::permanent("bad");
             case outcome::transient_once: return first ? waybill::transient("late") : fault{};
             case outcome::transient_for_ever: return waybill::transient("busy");
-            case outcome::infrastructure_once: return first ? waybill::infrastructure("down") : fault{};
+            case outcome::infrastructure_once:
+                return first ? waybill::infrastructure("down") : fault{};
             case outcome::cancelled_once: return first ? waybill::cancelled("stop") : fault{};
         }
         return {};
@@ -431,21 +456,27 @@ private:
             const std::uint64_t n = 10 * (i + 1);
             const auto letter = letters_.find(n);
             const bool is_dead = letter != letters_.end();
-            if (n <= at && (good(i) ? repeats_[i] == 0 : !is_dead)) breaks("an event before the checkpoint is lost");
-            if (n > to && (repeats_[i] != 0 || is_dead)) breaks("an event beyond the batch was handled");
+            if (n <= at && (good(i) ? repeats_[i] == 0 : !is_dead))
+                breaks("an event before the checkpoint is lost");
+            if (n > to && (repeats_[i] != 0 || is_dead))
+                breaks("an event beyond the batch was handled");
             if (is_dead && good(i)) breaks("a good event is a dead letter");
             const auto effect = effects_.find(key_of(n));
             const std::size_t known = effect == effects_.end() ? 0 : 1;
-            if (known != (repeats_[i] != 0 ? 1U : 0U)) breaks("an effect has another key than its event's");
+            if (known != (repeats_[i] != 0 ? 1U : 0U))
+                breaks("an effect has another key than its event's");
             if (is_dead) check_letter(letter->second, outcomes_[i]);
             // The first call, and the repetition after the event's own fault, are not counted.
             const std::uint32_t own = outcomes_[i] == outcome::infrastructure_once ? 2 : 1;
             if (repeats_[i] > own) repeated += repeats_[i] - own;
         }
-        const std::uint64_t most = policy_.commit_every < extent_.batch ? policy_.commit_every : extent_.batch;
-        if (repeated > (extent_.faults - left_) * most) breaks("more events are repeated than after so many faults");
+        const std::uint64_t most =
+            policy_.commit_every < extent_.batch ? policy_.commit_every : extent_.batch;
+        if (repeated > (extent_.faults - left_) * most)
+            breaks("more events are repeated than after so many faults");
         for (const auto& [k, times] : effects_) {
-            if (k.find('?') != std::string::npos) breaks("an effect has another key than its event's");
+            if (k.find('?') != std::string::npos)
+                breaks("an effect has another key than its event's");
         }
     }
 
@@ -459,7 +490,8 @@ private:
         }
     }
 
-    void check_report(const at_least_once_report& r, std::uint64_t before, const std::vector<event>& events)
+    void check_report(const at_least_once_report& r, std::uint64_t before,
+                      const std::vector<event>& events)
     {
         const std::uint64_t reached = r.reached ? r.reached->sequence : 0;
         if (reached > stored_now()) breaks("the report is ahead of the checkpoint");
@@ -474,18 +506,22 @@ private:
         for (const event& e : events) {
             if (e.sequence <= reached && !good(e.sequence / 10 - 1)) ++dead;
         }
-        if (sure && r.dead_lettered != dead) breaks("the report counts other dead letters than there are");
+        if (sure && r.dead_lettered != dead)
+            breaks("the report counts other dead letters than there are");
         if (Driver::says_why) check_why(r);
         switch (r.outcome) {
             case batch_outcome::committed:
-                if (stored_now() != events.back().sequence) breaks("reported as committed, and is not");
+                if (stored_now() != events.back().sequence)
+                    breaks("reported as committed, and is not");
                 return;
             case batch_outcome::redeliver:
             case batch_outcome::cancelled:
-                if (stored_now() == events.back().sequence) breaks("reported as not committed, and is");
+                if (stored_now() == events.back().sequence)
+                    breaks("reported as not committed, and is");
                 return;
             case batch_outcome::unknown:
-                if (!load_failed_ && !arrived_late_) breaks("reported as unknown, and could have been read");
+                if (!load_failed_ && !arrived_late_)
+                    breaks("reported as unknown, and could have been read");
                 return;
             case batch_outcome::ownership_lost:
                 // A late commit of the previous process has that process's epoch and may arrive at
@@ -622,12 +658,14 @@ void is_caught(const char* what, wrong w, const char* rule)
 
 TEST_CASE("at least once: mutant caught: checkpoint before dead letter")
 {
-    is_caught("checkpoint before dead letter", wrong::checkpoint_before_letter, "an event before the checkpoint is lost");
+    is_caught("checkpoint before dead letter", wrong::checkpoint_before_letter,
+              "an event before the checkpoint is lost");
 }
 
 TEST_CASE("at least once: mutant caught: dead letter not awaited")
 {
-    is_caught("dead letter not awaited", wrong::letter_not_awaited, "an event before the checkpoint is lost");
+    is_caught("dead letter not awaited", wrong::letter_not_awaited,
+              "an event before the checkpoint is lost");
 }
 
 TEST_CASE("at least once: mutant caught: commit past a failed event")
@@ -638,7 +676,8 @@ TEST_CASE("at least once: mutant caught: commit past a failed event")
 
 TEST_CASE("at least once: mutant caught: cancelled counted as done")
 {
-    is_caught("cancelled counted as done", wrong::cancelled_is_done, "an event before the checkpoint is lost");
+    is_caught("cancelled counted as done", wrong::cancelled_is_done,
+              "an event before the checkpoint is lost");
 }
 
 TEST_CASE("at least once: mutant caught: infrastructure counted as event failure")
@@ -649,17 +688,20 @@ TEST_CASE("at least once: mutant caught: infrastructure counted as event failure
 
 TEST_CASE("at least once: mutant caught: a failed write of a dead letter is ignored")
 {
-    is_caught("dead letter given up", wrong::letter_fault_is_skipped, "an event before the checkpoint is lost");
+    is_caught("dead letter given up", wrong::letter_fault_is_skipped,
+              "an event before the checkpoint is lost");
 }
 
 TEST_CASE("at least once: mutant caught: an event with exhausted retries is skipped")
 {
-    is_caught("what stays transient is passed over", wrong::exhausted_is_done, "an event before the checkpoint is lost");
+    is_caught("what stays transient is passed over", wrong::exhausted_is_done,
+              "an event before the checkpoint is lost");
 }
 
 TEST_CASE("at least once: mutant caught: unknown commit treated as applied")
 {
-    is_caught("unknown commit treated as applied", wrong::unknown_is_applied, "the report is ahead of the checkpoint");
+    is_caught("unknown commit treated as applied", wrong::unknown_is_applied,
+              "the report is ahead of the checkpoint");
 }
 
 TEST_CASE("at least once: mutant caught: each delivery has a different idempotency key")

@@ -8,8 +8,6 @@
 // answers. No commit covers an event that is not done. The number of events that wait for a commit
 // does not exceed the policy's limit.
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -17,8 +15,10 @@
 #include <string>
 #include <variant>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -59,11 +59,14 @@ public:
             const auto a = machine_.next();
             if (const auto* h = waybill::get_if<waybill::at_least_once_machine::handle>(&a))
                 handle(h->event);
-            if (const auto* d = waybill::get_if<waybill::at_least_once_machine::write_dead_letter>(&a))
+            if (const auto* d =
+                    waybill::get_if<waybill::at_least_once_machine::write_dead_letter>(&a))
                 put(d->event);
-            if (const auto* q = waybill::get_if<waybill::at_least_once_machine::decide_all_failed>(&a))
+            if (const auto* q =
+                    waybill::get_if<waybill::at_least_once_machine::decide_all_failed>(&a))
                 ask(q->failed);
-            if (const auto* t = waybill::get_if<at_least_once_machine::commit_to>(&a)) commit(t->event);
+            if (const auto* t = waybill::get_if<at_least_once_machine::commit_to>(&a))
+                commit(t->event);
             if (waybill::holds_alternative<waybill::at_least_once_machine::check_commit>(a))
                 read_back();
             if (waybill::holds_alternative<waybill::idle>(a)) breaks("idle, and it is not over");
@@ -173,8 +176,10 @@ private:
             breaks("committed is another thing than covered to the last event");
         if (all != (why == fault_kind::none))
             breaks("there is no reason, or one for what has worked");
-        if (all && machine_.checkpoint_failed()) breaks("the checkpoint has failed where all is covered");
-        if (!all && !machine_.checkpoint_failed() && why != why_) breaks("the reason is not what was answered last");
+        if (all && machine_.checkpoint_failed())
+            breaks("the checkpoint has failed where all is covered");
+        if (!all && !machine_.checkpoint_failed() && why != why_)
+            breaks("the reason is not what was answered last");
         switch (end) {
             case batch_outcome::committed: break;
             case batch_outcome::redeliver:

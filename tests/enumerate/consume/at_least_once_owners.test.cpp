@@ -10,8 +10,6 @@
 //
 // Over stores without a guard, the enumeration must find broken rules.
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -19,8 +17,10 @@
 #include <string>
 #include <variant>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/testing/choices.hpp>
 
@@ -108,7 +108,8 @@ private:
         const auto a = m.next();
         if (const auto* h = waybill::get_if<waybill::at_least_once_machine::handle>(&a))
             handle(o, o.first + h->event);
-        if (const auto* d = waybill::get_if<waybill::at_least_once_machine::write_dead_letter>(&a)) {
+        if (const auto* d =
+                waybill::get_if<waybill::at_least_once_machine::write_dead_letter>(&a)) {
             ++times_[o.first + d->event];
             m.on(waybill::at_least_once_machine::done{});
         }
@@ -131,7 +132,8 @@ private:
     void handle(owner& o, std::uint64_t n)
     {
         // Once, and once more for each lost commit.
-        if (++o.handled[n] > 1 + (losses_ - left_) + o.refused) breaks("an owner repeats without a reason");
+        if (++o.handled[n] > 1 + (losses_ - left_) + o.refused)
+            breaks("an owner repeats without a reason");
         if (n != bad_event) ++times_[n];
         o.machine->on(waybill::at_least_once_machine::handled{n == bad_event ? fault_kind::permanent
                                                                              : fault_kind::none});
@@ -192,8 +194,9 @@ std::string enumerate(const char* what, guard g, std::uint32_t losses, std::uint
         .rule;
 }
 
-TEST_CASE("at least once, two owners: every interleaving, up to two lost answers: all invariants "
-          "hold")
+TEST_CASE(
+    "at least once, two owners: every interleaving, up to two lost answers: all invariants "
+    "hold")
 {
     CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::detail::highest_size) ==
           "");

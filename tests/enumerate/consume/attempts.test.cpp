@@ -30,8 +30,12 @@ using tests_support::brief;
 
 constexpr outcome deadly_or_not[] = {outcome::ok, outcome::deadly};
 constexpr outcome down_for_long[] = {outcome::ok, outcome::infrastructure_long};
-constexpr outcome all_kinds[] = {outcome::ok, outcome::deadly, outcome::permanent, outcome::skipped,
-                                 outcome::infrastructure_once, outcome::infrastructure_long};
+constexpr outcome all_kinds[] = {outcome::ok,
+                                 outcome::deadly,
+                                 outcome::permanent,
+                                 outcome::skipped,
+                                 outcome::infrastructure_once,
+                                 outcome::infrastructure_long};
 
 // Without faults, so that the number of deaths is known: batches of up to eight.
 constexpr extent alone{8, 8, 0, deadly_or_not, true, 2};
@@ -55,7 +59,8 @@ constexpr auto unknown = waybill::batch_policy::commit_check::unknown;
 constexpr extent leaving{brief ? 3 : 5, 5, 0, deadly_or_not, true, 2, 0, unknown, false, 3};
 constexpr extent leaving_in_twos{brief ? 3 : 5, 2, 0, deadly_or_not, true, 3, 0, unknown, false, 3};
 constexpr extent leaving_singly{brief ? 3 : 5, 1, 0, deadly_or_not, true, 2, 0, unknown, false, 4};
-constexpr extent leaving_with_fault{brief ? 2 : 3, 3, 1, deadly_or_not, false, 2, 0, unknown, false, 2};
+constexpr extent leaving_with_fault{brief ? 2 : 3, 3,     1, deadly_or_not, false, 2, 0,
+                                    unknown,       false, 2};
 constexpr extent long_outage{brief ? 1 : 2, 2, 1, down_for_long, false, 2};
 constexpr extent long_outage_alone{1, 1, brief ? 1 : 2, down_for_long, false, 3};
 
@@ -66,8 +71,9 @@ TEST_CASE("crash records: deadly events at all positions of a batch: all invaria
     holds("deadly events, batches of two", in_twos, 512, 512);
 }
 
-TEST_CASE("crash records: deadly events, and outages that look like bad events: all invariants "
-          "hold")
+TEST_CASE(
+    "crash records: deadly events, and outages that look like bad events: all invariants "
+    "hold")
 {
     holds("deadly events and outages", with_outage, 40'000, 6'000);
 }
@@ -211,19 +217,22 @@ constexpr extent outage_mutants{2, 1, 0, down_for_long, false, 2};
 
 TEST_CASE("crash records: mutant caught: attempts are counted in memory only")
 {
-    is_caught("attempts counted in memory only", mutants, with_wrong_attempts{keeps_attempts::in_memory},
+    is_caught("attempts counted in memory only", mutants,
+              with_wrong_attempts{keeps_attempts::in_memory},
               "the log is not drained in so many deliveries");
 }
 
 TEST_CASE("crash records: mutant caught: an event is suspected by its position in the batch")
 {
-    is_caught("an event condemned by its place", leaving_mutants, with_wrong_attempts{keeps_attempts::by_place},
+    is_caught("an event condemned by its place", leaving_mutants,
+              with_wrong_attempts{keeps_attempts::by_place},
               "the effects up to the checkpoint are not those of each event once, in order");
 }
 
 TEST_CASE("crash records: mutant caught: the record is stored after handling")
 {
-    is_caught("attempt row written after handling", mutants, with_wrong_attempts{keeps_attempts::after_handling},
+    is_caught("attempt row written after handling", mutants,
+              with_wrong_attempts{keeps_attempts::after_handling},
               "the log is not drained in so many deliveries");
 }
 
@@ -236,8 +245,8 @@ TEST_CASE("crash records: mutant caught: an orderly failure is counted as a deat
 
 TEST_CASE("crash records: mutant caught: the record is not removed with the checkpoint")
 {
-    is_caught("attempt row never removed", mutants, with_wrong_attempts{keeps_attempts::never_forgotten},
-              "a crash record is left");
+    is_caught("attempt row never removed", mutants,
+              with_wrong_attempts{keeps_attempts::never_forgotten}, "a crash record is left");
 }
 
 TEST_CASE("crash records: WAYBILL_REPLAY selects one schedule")

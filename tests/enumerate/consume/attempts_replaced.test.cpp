@@ -33,8 +33,8 @@ using tests_support::brief;
 
 struct trial {
     std::uint64_t events;
-    std::uint32_t later;   // deliveries of later owners
-    std::uint32_t faults;  // of the first owner's store and handler
+    std::uint32_t later;                           // deliveries of later owners
+    std::uint32_t faults;                          // of the first owner's store and handler
     keeps_attempts how = keeps_attempts::rightly;  // the first owner
 };
 
@@ -63,7 +63,8 @@ public:
         for (const event& e : log_) {
             if (!kept_.letters().contains({key, e.sequence})) effects.push_back(e.sequence);
         }
-        if (kept_.records() != effects) return "the effects are not those of each event once, in order";
+        if (kept_.records() != effects)
+            return "the effects are not those of each event once, in order";
         const std::uint64_t most = waybill::detail::deaths_at_most(trial_.events, policy_.deaths);
         if (deaths_ > most && between_ == 0) return "deaths were forgotten";
         if (deaths_ > most * (between_ + 1)) return "more deaths were forgotten than can be";
@@ -96,7 +97,8 @@ private:
             tx.inner()->record(e.sequence);
             if (faults_ == 0 || choices_.pick(2) == 0) return {};
             --faults_;
-            return choices_.pick(2) == 0 ? waybill::infrastructure("down") : waybill::ownership_lost("robbed");
+            return choices_.pick(2) == 0 ? waybill::infrastructure("down")
+                                         : waybill::ownership_lost("robbed");
         };
         for (int n = 0; n != 3; ++n) {
             const auto events = rest_after(mine.from);

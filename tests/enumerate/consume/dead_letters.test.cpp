@@ -6,8 +6,6 @@
 // one of the two is present. The effect happens at most once. A rewound checkpoint equals the one
 // in the report. A rewind never removes the work of another owner.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,8 +13,10 @@
 #include <string>
 #include <utility>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/testing/choices.hpp>
@@ -142,7 +142,9 @@ struct reprocess_by_hand {
             auto own = s.begin();
             if (!own) return false;
             const auto r = s.remove(*own, key, 10);
-            const auto c = r && *r ? own->commit() : result<waybill::commit_outcome>(waybill::commit_outcome::unknown);
+            const auto c = r && *r
+                               ? own->commit()
+                               : result<waybill::commit_outcome>(waybill::commit_outcome::unknown);
             return c && *c == waybill::commit_outcome::applied;
         };
         if (what == wrong::row_first && !removed())
@@ -171,7 +173,16 @@ struct reprocess_by_hand {
     }
 };
 
-enum class again : std::uint8_t { ok, permanent, transient, skipped, infrastructure, cancelled, gone, log_down };
+enum class again : std::uint8_t {
+    ok,
+    permanent,
+    transient,
+    skipped,
+    infrastructure,
+    cancelled,
+    gone,
+    log_down
+};
 
 // Repeats it until it is over. Another process may do the same during the fetch or the handler.
 template <class Driver>
@@ -194,7 +205,9 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
         if (somebody_else || c.pick(2) == 0) return;
         somebody_else = true;
         if (trace) *trace += "another process handles it\n";
-        auto fetch = [](const dead_letter& d) -> result<std::optional<event>> { return event{d.at.sequence}; };
+        auto fetch = [](const dead_letter& d) -> result<std::optional<event>> {
+            return event{d.at.sequence};
+        };
         auto handle = [](auto& tx, const event& e) {
             tx.record(e.sequence);
             return fault{};
@@ -212,7 +225,8 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
         const auto fetch = [&](const dead_letter& d) -> result<std::optional<event>> {
             interfere();
             if (what == again::gone) return std::optional<event>();
-            if (what == again::log_down) return waybill::unexpected(waybill::infrastructure("log down"));
+            if (what == again::log_down)
+                return waybill::unexpected(waybill::infrastructure("log down"));
             return event{d.at.sequence};
         };
         const auto handle = [&](auto& tx, const event& e) -> event_outcome {
@@ -233,8 +247,10 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
 
         const std::size_t effects = kept.records().size();
         if (effects > 1) return "the event has taken effect twice";
-        if (effects == 1 && there()) return "the event has taken effect, and its letter is still there";
-        if (effects == 0 && !there() && !was_skipped) return "the event has not taken effect, and its letter is gone";
+        if (effects == 1 && there())
+            return "the event has taken effect, and its letter is still there";
+        if (effects == 0 && !there() && !was_skipped)
+            return "the event has not taken effect, and its letter is gone";
         if (kept.letters().at({key, 20}) != letter(20)) return "another letter was touched";
         if (there()) {
             const dead_letter& d = kept.letters().at({key, 10});
@@ -269,7 +285,8 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
                 if (what != again::cancelled) return "reported as cancelled without a cancellation";
                 break;
             case reprocess_report::outcome_type::not_done:
-                if (effects != effects_before && !somebody_else) return "reported as not done, and is";
+                if (effects != effects_before && !somebody_else)
+                    return "reported as not done, and is";
                 break;
             case reprocess_report::outcome_type::unknown: break;
         }
@@ -331,9 +348,10 @@ struct blind_set {
         const auto stored = s.load(key);
         if (!stored) return {rewind_report::outcome_type::not_done, mine, {}};
         const auto set = s.advance(*tx, key, waybill::position_of(*stored), *to, mine.epoch);
-        const auto c = set && *set == waybill::advance_outcome::applied && s.clear_crash_record(*tx, key)
-                           ? tx->commit()
-                           : result<waybill::commit_outcome>(waybill::commit_outcome::not_applied);
+        const auto c =
+            set && *set == waybill::advance_outcome::applied && s.clear_crash_record(*tx, key)
+                ? tx->commit()
+                : result<waybill::commit_outcome>(waybill::commit_outcome::not_applied);
         if (!c || *c == waybill::commit_outcome::unknown)
             return {rewind_report::outcome_type::unknown, mine, {}};
         if (*c != waybill::commit_outcome::applied)
@@ -354,8 +372,8 @@ struct rewind_itself {
 // The checkpoint is 30. It is rewound to `to`, or to the beginning. Another owner may move it to
 // 40, before or after that, with the same epoch or a later one. A crash record is present.
 template <class Driver>
-std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, const std::optional<position>& to,
-                       std::string* trace)
+std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver,
+                       const std::optional<position>& to, std::string* trace)
 {
     memory kept;
     const std::uint64_t goal = to ? to->sequence : 0;
@@ -363,10 +381,12 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
         const auto stored = *kept.load(key);
         return stored ? stored->at.sequence : 0;
     };
-    const auto set = [&](const std::optional<position>& from, std::uint64_t sequence, std::uint64_t epoch) {
+    const auto set = [&](const std::optional<position>& from, std::uint64_t sequence,
+                         std::uint64_t epoch) {
         auto tx = *kept.begin();
         const auto a = *kept.advance(tx, key, from, {sequence, ""}, epoch);
-        return a == waybill::advance_outcome::applied && *tx.commit() == waybill::commit_outcome::applied;
+        return a == waybill::advance_outcome::applied &&
+               *tx.commit() == waybill::commit_outcome::applied;
     };
     (void)set({}, 30, 5);
     {
@@ -382,7 +402,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
             they_went_on = set(position{30, ""}, 40, their_epoch);
             if (trace)
                 *trace += they_went_on ? "another owner advances to 40\n"
-                                      : "another owner cannot advance\n";
+                                       : "another owner cannot advance\n";
         }
         return how(call);
     });
@@ -433,8 +453,9 @@ std::string rewinding(const char* what, std::uint32_t faults, const Driver& driv
     });
 }
 
-TEST_CASE("dead letters: rewind: up to three faults, another owner at any step: all invariants "
-          "hold")
+TEST_CASE(
+    "dead letters: rewind: up to three faults, another owner at any step: all invariants "
+    "hold")
 {
     CHECK(rewinding("rewind", 0, rewind_itself{}) == "");
     CHECK(rewinding("rewind, one fault", 1, rewind_itself{}) == "");

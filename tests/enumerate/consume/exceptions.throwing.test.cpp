@@ -8,8 +8,6 @@
 // without end. A caller that makes a new assignment for each delivery blames good events for faults
 // of the store.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -18,8 +16,10 @@
 #include <string>
 #include <vector>
 
-#include <support/every_schedule.hpp>
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
+
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/faulty.hpp>
@@ -56,7 +56,8 @@ struct trial {
 
 class process {
 public:
-    process(const trial& t, choices& c) : trial_(t), choices_(c), faults_(t.faults), outages_(t.outages)
+    process(const trial& t, choices& c)
+        : trial_(t), choices_(c), faults_(t.faults), outages_(t.outages)
     {
         policy_.deaths = 1 + c.pick(2);
         policy_.savepoints = c.pick(2) == 0;
@@ -70,7 +71,8 @@ public:
     {
         const std::uint64_t each = waybill::detail::deaths_at_most(trial_.events, policy_.deaths);
         const std::uint64_t most = bad_.size() * each;
-        const std::uint64_t rounds = most + 2 * (trial_.events + trial_.faults + trial_.outages + 1);
+        const std::uint64_t rounds =
+            most + 2 * (trial_.events + trial_.faults + trial_.outages + 1);
         for (std::uint64_t round = 0; round != rounds; ++round) {
             if (mine_.from && mine_.from->sequence == trial_.events) break;
             deliver();
@@ -79,14 +81,16 @@ public:
             if (!bad_.contains(at.second)) return "a good event is a dead letter";
             if (letter.tries != policy_.deaths) return "a dead letter has wrong fields";
         }
-        if (!mine_.from || mine_.from->sequence != trial_.events) return "the log is not drained in so many rounds";
+        if (!mine_.from || mine_.from->sequence != trial_.events)
+            return "the log is not drained in so many rounds";
         if (exceptions_ > most + trial_.faults) return "more exceptions than there may be";
         if (kept_.letters().size() != bad_.size()) return "an event is lost";
         std::vector<std::uint64_t> good;
         for (std::uint64_t n = 1; n <= trial_.events; ++n) {
             if (!bad_.contains(n)) good.push_back(n);
         }
-        if (kept_.records() != good) return "the effects are not those of each good event once, in order";
+        if (kept_.records() != good)
+            return "the effects are not those of each good event once, in order";
         return "";
     }
 
@@ -94,7 +98,8 @@ private:
     void deliver()
     {
         std::vector<event> rest;
-        for (std::uint64_t n = mine_.from ? mine_.from->sequence + 1 : 1; n <= trial_.events; ++n) rest.push_back({n});
+        for (std::uint64_t n = mine_.from ? mine_.from->sequence + 1 : 1; n <= trial_.events; ++n)
+            rest.push_back({n});
         const bool down = outages_ != 0 && choices_.pick(2) != 0;
         if (down) --outages_;
         waybill::testing::faulty store(kept_, [this](store_call call) { return at_call(call); });
@@ -144,7 +149,8 @@ private:
 
 tests_support::verdict enumerate(const char* what, const trial& t)
 {
-    return tests_support::every_schedule("exceptions", what, [&](choices& c) { return process(t, c).run(); });
+    return tests_support::every_schedule("exceptions", what,
+                                         [&](choices& c) { return process(t, c).run(); });
 }
 
 void holds(const char* what, const trial& t, std::uint64_t at_least)
@@ -172,12 +178,14 @@ void is_caught(const char* what, driver how, const char* rule)
 
 TEST_CASE("exceptions: mutant caught: an exception is not recorded")
 {
-    is_caught("no exception is recorded", driver::records_no_exception, "the log is not drained in so many rounds");
+    is_caught("no exception is recorded", driver::records_no_exception,
+              "the log is not drained in so many rounds");
 }
 
 TEST_CASE("exceptions: mutant caught: each delivery gets a new assignment")
 {
-    is_caught("a new assignment for each delivery", driver::makes_a_new_assignment, "a good event is a dead letter");
+    is_caught("a new assignment for each delivery", driver::makes_a_new_assignment,
+              "a good event is a dead letter");
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ struct by_hand {
     wrong what;
 
     template <class Store, class Handler, class Ask>
-    batch_report operator()(Store& store, const waybill::assignment& mine, const std::vector<event>& events,
-                            Handler& handler, const batch_policy& p, Ask& ask) const
+    batch_report operator()(Store& store, const waybill::assignment& mine,
+                            const std::vector<event>& events, Handler& handler,
+                            const batch_policy& p, Ask& ask) const
     {
         const waybill::position to = waybill::position_of(events.back());
         const bool apart = what == wrong::letters_before_checkpoint;
@@ -64,9 +65,13 @@ struct by_hand {
                 if (handled) {
                     const event_outcome o = handler(*tx, e);
                     f = o.reason;
-                    if (o.skipped && what == wrong::skipped_is_event_fault) f = waybill::permanent("skipped");
+                    if (o.skipped && what == wrong::skipped_is_event_fault)
+                        f = waybill::permanent("skipped");
                     if (o.skipped && what != wrong::skipped_is_event_fault) {
-                        if (!(what == wrong::skipped_keeps_its_effect ? tx->release_savepoint() : tx->rollback_to_savepoint())) return r;
+                        if (!(what == wrong::skipped_keeps_its_effect
+                                  ? tx->release_savepoint()
+                                  : tx->rollback_to_savepoint()))
+                            return r;
                         ++r.skipped;
                         break;
                     }
@@ -157,7 +162,10 @@ struct by_hand {
 // ---------------------------------------------------------------------------------------------
 
 using tests_support::brief;
-constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_the_first).first(n); }
+constexpr auto the_first(std::size_t n)
+{
+    return std::span<const outcome>(of_the_first).first(n);
+}
 constexpr extent singles{brief ? 3 : 4, 2, 1, the_first(brief ? 4 : 6)};
 constexpr extent doubles{brief ? 2 : 4, 2, 2, the_first(brief ? 2 : 3)};
 constexpr extent doubles_of_all{2, 2, 2, the_first(brief ? 2 : 6)};
@@ -223,8 +231,9 @@ TEST_CASE("process_batch: outages in which whole batches fail: all invariants ho
     holds("an outage that looks like bad events", outages, 57'000, 1'000);
 }
 
-TEST_CASE("process_batch: a store that reports false commits, read back each time: all invariants "
-          "hold")
+TEST_CASE(
+    "process_batch: a store that reports false commits, read back each time: all invariants "
+    "hold")
 {
     holds("lies about commits, read back always", read_back_always, 130'000, 320);
 }

@@ -10,17 +10,17 @@
 // For longer logs, the steps that touch no shared state (begin, handle, rollback) are joined with
 // the next step that does. Their order relative to the steps of the other owner changes nothing.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
 #include <support/wrong_store.hpp>
+
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/core/match.hpp>
@@ -54,7 +54,12 @@ class owner {
 
 public:
     owner(Store& s, const extent& x, int which, choices& c, std::uint32_t& lost_answers)
-        : store_(s), extent_(x), batch_(x.batches[which]), epoch_(x.epochs[which]), choices_(c), left_(lost_answers)
+        : store_(s),
+          extent_(x),
+          batch_(x.batches[which]),
+          epoch_(x.epochs[which]),
+          choices_(c),
+          left_(lost_answers)
     {
     }
 
@@ -247,7 +252,8 @@ constexpr extent equals{few ? 4 : 8, {2, 3}, {1, 1}, 0, belief::reads_back, fals
 constexpr extent replaced{few ? 4 : 8, {2, 3}, {1, 2}, 0, belief::reads_back, false};
 constexpr extent replaced_by_a_slow_one{few ? 4 : 8, {3, 2}, {1, 2}, 0, belief::reads_back, false};
 constexpr extent answer_lost{few ? 3 : 6, {2, 3}, {1, 1}, 1, belief::reads_back, false};
-constexpr extent answer_lost_and_replaced{few ? 3 : 6, {2, 3}, {1, 2}, 1, belief::reads_back, false};
+constexpr extent answer_lost_and_replaced{few ? 3 : 6,        {2, 3}, {1, 2}, 1,
+                                          belief::reads_back, false};
 constexpr extent small{few ? 3 : 4, {2, 3}, {1, 1}, 0, belief::reads_back, false};
 constexpr extent small_replaced{few ? 3 : 4, {1, 2}, {1, 2}, 0, belief::reads_back, false};
 

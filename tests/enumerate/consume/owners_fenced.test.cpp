@@ -11,17 +11,17 @@
 // transaction, a replaced owner may write. Then only compare-and-set prevents a second effect. The
 // runs show which guard prevents which fault.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
 #include <support/wrong_store.hpp>
+
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/core/match.hpp>
@@ -58,7 +58,8 @@ struct extent {
 class read_leases : public waybill::testing::memory_leases {
 public:
     template <class Transaction>
-    waybill::result<std::optional<std::uint64_t>> epoch(Transaction& tx, const waybill::partition_key& k)
+    waybill::result<std::optional<std::uint64_t>> epoch(Transaction& tx,
+                                                        const waybill::partition_key& k)
     {
         reads[reader] = true;
         return memory_leases::epoch(tx, k);
@@ -78,8 +79,16 @@ class owner {
     using transaction = typename Store::transaction;
 
 public:
-    owner(Store& s, read_leases& l, const extent& x, fence f, int me, choices& c, std::uint32_t& lost_answers)
-        : store_(s), leases_(l), fenced_(s, l), extent_(x), fence_(f), me_(me), claims_(x.claims), choices_(c),
+    owner(Store& s, read_leases& l, const extent& x, fence f, int me, choices& c,
+          std::uint32_t& lost_answers)
+        : store_(s),
+          leases_(l),
+          fenced_(s, l),
+          extent_(x),
+          fence_(f),
+          me_(me),
+          claims_(x.claims),
+          choices_(c),
           left_(lost_answers)
     {
     }
@@ -97,9 +106,7 @@ public:
         switch (place_) {
             case place::look: return look();
             case place::claim: return claim();
-            case place::load:
-                from_ = waybill::position_of(*fenced_.load(key));
-                return deliver();
+            case place::load: from_ = waybill::position_of(*fenced_.load(key)); return deliver();
             case place::drive: return drive();
         }
     }
@@ -279,8 +286,10 @@ std::string run(const extent& x, fence f, choices& c, Store store, bool& replace
             if (done[i] > i + 1) return "an event is lost";
         }
         const auto stored = *store.load(key);
-        if ((stored ? stored->at.sequence : 0) != done.size()) return "effects and checkpoint differ";
-        if (done.size() != effects && (first ? a : b).epoch() != leases.row()->epoch) replaced_wrote = true;
+        if ((stored ? stored->at.sequence : 0) != done.size())
+            return "effects and checkpoint differ";
+        if (done.size() != effects && (first ? a : b).epoch() != leases.row()->epoch)
+            replaced_wrote = true;
     }
     return store.records().size() == x.events ? "" : "the log is not drained";
 }
@@ -321,8 +330,9 @@ constexpr extent unsure{few ? 2 : 3, {2, 1}, 1, 1};
 constexpr extent small{2, {1, 2}, 1, 0};
 constexpr extent small_unsure{2, {2, 1}, 1, few ? 0 : 1};
 
-TEST_CASE("owners with leases: a lease row read under a lock: each event once, no replaced owner "
-          "writes")
+TEST_CASE(
+    "owners with leases: a lease row read under a lock: each event once, no replaced owner "
+    "writes")
 {
     const verdict v = enumerate("two claims each", twice, fence::locked, right());
     CHECK(v.rule == "");
@@ -345,8 +355,9 @@ TEST_CASE(
     CHECK(v.schedules >= 2'000'000);
 }
 
-TEST_CASE("owners with leases: without a lock on the row, only compare-and-set prevents a second "
-          "effect")
+TEST_CASE(
+    "owners with leases: without a lock on the row, only compare-and-set prevents a second "
+    "effect")
 {
     const verdict v = enumerate("no lock", few ? small : unsure, fence::unlocked, right());
     CHECK(v.rule == "");

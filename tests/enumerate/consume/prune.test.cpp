@@ -130,8 +130,7 @@ private:
                 // Compares the time, too: the row may have been replaced.
                 if (!row_ || row_->dead_lettered_at != mine_.dead_lettered_at) return;
                 if (sent_) row_.reset();
-                else
-                    row_->redriving = false;
+                else row_->redriving = false;
                 break;
         }
     }

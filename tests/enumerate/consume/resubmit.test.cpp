@@ -5,8 +5,6 @@
 // resubmit: each message is sent, the oldest first, and a message is sent again only if its outcome
 // was unknown. reprocess_all: each event takes effect once. In the end no dead letter is left.
 
-#include <waybill/consume/resubmit.hpp>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +12,9 @@
 
 #include <doctest/doctest.h>
 #include <support/brief.hpp>
+
 #include <waybill/consume/reprocess_all.hpp>
+#include <waybill/consume/resubmit.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/faulty.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -125,7 +125,9 @@ result run(wrong w, choices& picks, std::uint32_t faults, Run&& driver)
         env.store = &flaky;
         wrong_store<decltype(flaky)> store{flaky, w};
         dead_letter::run_report report;
-        const auto send_fault = [&] { return fault_of(waybill::testing::faults_of(store_call::put)); };
+        const auto send_fault = [&] {
+            return fault_of(waybill::testing::faults_of(store_call::put));
+        };
         driver(store, flaky, kept, send_fault, env, report, r);
         r.in_doubt += report.in_doubt;
         r.done += report.done;
@@ -139,46 +141,51 @@ result run(wrong w, choices& picks, std::uint32_t faults, Run&& driver)
 
 result resubmitted(wrong w, choices& picks, std::uint32_t faults)
 {
-    return run(w, picks, faults, [w](auto& store, auto& flaky, memory& kept, auto send_fault,
-                                     auto& env, auto& report, result& r) {
-        const auto send = [&](const dead_letter& l, std::string_view id) -> fault {
-            if (!flaky.alive()) return waybill::cancelled("dead");
-            if (w == wrong::removes_before_sending) {
-                auto tx = kept.begin();
-                static_cast<void>(kept.remove(*tx, key, l.at.sequence));
-                static_cast<void>(tx->commit());
-            }
-            const injected_fault f = send_fault();
-            if (f == injected_fault::dies_before) return flaky.die();
-            if (f == injected_fault::fails) {
-                if (w == wrong::confirms_what_failed) return {};
-                return waybill::infrastructure("down");
-            }
-            r.ids.emplace_back(id);
-            if (w == wrong::new_id_for_each_attempt) r.ids.back() += std::to_string(r.ids.size());
-            if (f == injected_fault::dies_after) return flaky.die();
-            if (f == injected_fault::fails_though_done) return waybill::infrastructure("no answer");
-            return {};
-        };
-        waybill::resubmit(store, send, {.keys = {key}, .page = 2}, env, report);
-    });
+    return run(w, picks, faults,
+               [w](auto& store, auto& flaky, memory& kept, auto send_fault, auto& env, auto& report,
+                   result& r) {
+                   const auto send = [&](const dead_letter& l, std::string_view id) -> fault {
+                       if (!flaky.alive()) return waybill::cancelled("dead");
+                       if (w == wrong::removes_before_sending) {
+                           auto tx = kept.begin();
+                           static_cast<void>(kept.remove(*tx, key, l.at.sequence));
+                           static_cast<void>(tx->commit());
+                       }
+                       const injected_fault f = send_fault();
+                       if (f == injected_fault::dies_before) return flaky.die();
+                       if (f == injected_fault::fails) {
+                           if (w == wrong::confirms_what_failed) return {};
+                           return waybill::infrastructure("down");
+                       }
+                       r.ids.emplace_back(id);
+                       if (w == wrong::new_id_for_each_attempt)
+                           r.ids.back() += std::to_string(r.ids.size());
+                       if (f == injected_fault::dies_after) return flaky.die();
+                       if (f == injected_fault::fails_though_done)
+                           return waybill::infrastructure("no answer");
+                       return {};
+                   };
+                   waybill::resubmit(store, send, {.keys = {key}, .page = 2}, env, report);
+               });
 }
 
 result reprocessed(wrong w, choices& picks, std::uint32_t faults)
 {
-    return run(w, picks, faults, [](auto& store, auto& flaky, memory&, auto send_fault, auto& env,
-                                    auto& report, result&) {
-        const auto handle = [&](auto& tx, const dead_letter& l) -> fault {
-            const injected_fault f = send_fault();
-            if (f == injected_fault::dies_before) return flaky.die();
-            if (f == injected_fault::fails) return waybill::infrastructure("down");
-            if (tx.inner() != nullptr) tx.inner()->record(l.at.sequence);
-            if (f == injected_fault::dies_after) return flaky.die();
-            if (f == injected_fault::fails_though_done) return waybill::infrastructure("no answer");
-            return {};
-        };
-        waybill::reprocess_all(store, handle, {.keys = {key}, .page = 2}, env, report);
-    });
+    return run(
+        w, picks, faults,
+        [](auto& store, auto& flaky, memory&, auto send_fault, auto& env, auto& report, result&) {
+            const auto handle = [&](auto& tx, const dead_letter& l) -> fault {
+                const injected_fault f = send_fault();
+                if (f == injected_fault::dies_before) return flaky.die();
+                if (f == injected_fault::fails) return waybill::infrastructure("down");
+                if (tx.inner() != nullptr) tx.inner()->record(l.at.sequence);
+                if (f == injected_fault::dies_after) return flaky.die();
+                if (f == injected_fault::fails_though_done)
+                    return waybill::infrastructure("no answer");
+                return {};
+            };
+            waybill::reprocess_all(store, handle, {.keys = {key}, .page = 2}, env, report);
+        });
 }
 
 std::string broken_resubmit(const result& r)
@@ -235,9 +242,9 @@ TEST_CASE("reprocess_all: faults at any calls: each event takes effect once")
 
 TEST_CASE("resubmit, reprocess_all: mutants are caught")
 {
-    for (const wrong w : {wrong::removes_before_sending, wrong::removes_nothing,
-                          wrong::confirms_what_failed, wrong::lists_newest_first,
-                          wrong::new_id_for_each_attempt, wrong::commits_with_lies}) {
+    for (const wrong w :
+         {wrong::removes_before_sending, wrong::removes_nothing, wrong::confirms_what_failed,
+          wrong::lists_newest_first, wrong::new_id_for_each_attempt, wrong::commits_with_lies}) {
         CAPTURE(static_cast<int>(w));
         CHECK(first_broken(w, 2, resubmitted, broken_resubmit) != "");
     }

@@ -22,14 +22,14 @@ using waybill::result;
 
 enum class keeps_attempts : std::uint8_t {
     rightly,
-    in_memory,         // in the memory of the process
-    after_handling,    // the record is stored when all events of the batch have been handled
+    in_memory,       // in the memory of the process
+    after_handling,  // the record is stored when all events of the batch have been handled
     // an orderly failure does not clear the record, and each delivery counts as a process
     never_called_off,
-    never_forgotten,   // the record is not removed with the checkpoint
-    by_place,          // the suspects are the first events of the current batch
-    without_a_look,    // a stored record is assumed to be still there when it is cleared
-    without_epochs,    // the record of a later owner is taken for that of an earlier one
+    never_forgotten,  // the record is not removed with the checkpoint
+    by_place,         // the suspects are the first events of the current batch
+    without_a_look,   // a stored record is assumed to be still there when it is cleared
+    without_epochs,   // the record of a later owner is taken for that of an earlier one
 };
 
 // The state of one delivery.
@@ -48,8 +48,9 @@ struct attempts_elsewhere {
 
     auto begin() { return behind.begin(); }
     auto load(const waybill::partition_key& k) { return behind.load(k); }
-    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<waybill::position>& from,
-                 const waybill::position& to, std::uint64_t epoch)
+    auto advance(transaction& tx, const waybill::partition_key& k,
+                 const std::optional<waybill::position>& from, const waybill::position& to,
+                 std::uint64_t epoch)
     {
         advancing = true;
         if (late) (void)behind.store_crash_record(tx, k, *late);
@@ -76,7 +77,8 @@ struct attempts_elsewhere {
         }
         return std::optional<crash_record>(row);
     }
-    result<void> store_crash_record(transaction& tx, const waybill::partition_key& k, const crash_record& row)
+    result<void> store_crash_record(transaction& tx, const waybill::partition_key& k,
+                                    const crash_record& row)
     {
         if (row.incarnation != 0) noted = row;
         if (how == keeps_attempts::never_called_off && row.incarnation == 0) return {};

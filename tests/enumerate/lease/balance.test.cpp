@@ -9,8 +9,6 @@
 //
 // Rules of known SDKs, as their documentation and issues describe them, are here as mutants.
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -21,9 +19,11 @@
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/dice.hpp>
 #include <support/row_leases.hpp>
+
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -34,8 +34,7 @@ namespace {
 using waybill::balance_plan;
 using view = balance_plan::lease_view;
 
-using counts =
-    std::vector<std::uint32_t>;  // of each owner; the last one: free
+using counts = std::vector<std::uint32_t>;  // of each owner; the last one: free
 using places = std::vector<std::uint32_t>;  // the holder of each partition
 
 std::uint32_t total(const counts& c)
@@ -44,7 +43,10 @@ std::uint32_t total(const counts& c)
     for (const std::uint32_t x : c) n += x;
     return n;
 }
-std::uint32_t owners_of(const counts& c) { return static_cast<std::uint32_t>(c.size() - 1); }
+std::uint32_t owners_of(const counts& c)
+{
+    return static_cast<std::uint32_t>(c.size() - 1);
+}
 
 /// The share of the owner with this number.
 std::uint32_t target_of(const counts& c, std::uint32_t owner)
@@ -60,7 +62,10 @@ counts targets_of(std::uint32_t partitions, std::uint32_t owners)
     targets.push_back(0);
     return targets;
 }
-bool balanced(const counts& c) { return c == targets_of(total(c), owners_of(c)); }
+bool balanced(const counts& c)
+{
+    return c == targets_of(total(c), owners_of(c));
+}
 
 /// How many partitions are above the targets of their owners, and how many are missing.
 std::uint32_t distance(const counts& c)
@@ -234,8 +239,7 @@ void try_announced(Plan plan, std::uint32_t partitions, std::uint32_t owners, ve
                 const places holders = holders_of(c, in_turns);
                 bool moved = false;
                 for (const auto& subset : subsets(owners)) {
-                    const counts next =
-                        counts_of(act(plan, holders, owners, subset, s, v), owners);
+                    const counts next = counts_of(act(plan, holders, owners, subset, s, v), owners);
                     if (balanced(c)) v.holds(next == c, "a balanced state moves");
                     if (next == c) continue;
                     moved = true;
@@ -338,7 +342,8 @@ verdict every(Plan plan, bool announced, std::initializer_list<const char*> want
 
 void print(const char* what, const verdict& v)
 {
-    std::printf("balance: %-40s %6llu states, %9llu laws tried", what, static_cast<unsigned long long>(v.states),
+    std::printf("balance: %-40s %6llu states, %9llu laws tried", what,
+                static_cast<unsigned long long>(v.states),
                 static_cast<unsigned long long>(v.steps));
     for (const auto& [law, n] : v.broken) {
         std::printf("\n         %8llu: %s", static_cast<unsigned long long>(n), law.c_str());
@@ -346,7 +351,10 @@ void print(const char* what, const verdict& v)
     std::printf("\n");
 }
 
-balance_plan ours(const view& v) { return waybill::balance(v, 0.5); }
+balance_plan ours(const view& v)
+{
+    return waybill::balance(v, 0.5);
+}
 
 TEST_CASE("balance: all states, all owners visible: all invariants hold")
 {
@@ -715,8 +723,8 @@ TEST_CASE_TEMPLATE("balance: an owner that does not release its surplus loses it
     }
 }
 
-TEST_CASE_TEMPLATE("balance: an owner releases at most max_moves partitions in a round",
-                   Fleet, fleet, row_fleet)
+TEST_CASE_TEMPLATE("balance: an owner releases at most max_moves partitions in a round", Fleet,
+                   fleet, row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
         Fleet f(32, seed, 4);
@@ -735,9 +743,8 @@ TEST_CASE_TEMPLATE("balance: an owner releases at most max_moves partitions in a
     }
 }
 
-TEST_CASE_TEMPLATE(
-    "balance: a rolling restart moves each partition away and back", Fleet, fleet,
-    row_fleet)
+TEST_CASE_TEMPLATE("balance: a rolling restart moves each partition away and back", Fleet, fleet,
+                   row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
         const auto owners = static_cast<std::uint32_t>(2 + seed % 4);

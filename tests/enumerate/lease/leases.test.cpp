@@ -17,8 +17,6 @@
 // settings that break one of these laws are the mutants. A heartbeat and the following read are one
 // step here, which halves the number of orders. No owner relies on heartbeats alone.
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -28,11 +26,13 @@
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <support/dice.hpp>
+#include <support/every_schedule.hpp>
 #include <support/failed_call.hpp>
 #include <support/row_leases.hpp>
-#include <support/brief.hpp>
-#include <support/every_schedule.hpp>
+
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -69,7 +69,7 @@ struct extent {
     bool row_by_row = false;        // a store without the calls `renew` and `claim_all`
     // owners do not release their surplus, and lose it after an expiry
     bool never_releases = false;
-    bool any_answer = false;        // the mutant: any answer counts as the answer to the open call
+    bool any_answer = false;  // the mutant: any answer counts as the answer to the open call
     // the mutant: an owner that stops does not read the table again
     bool never_reads_again = false;
     flaw of_store = flaw::none;
@@ -118,7 +118,10 @@ private:
                               owner == 0 ? x_.of_first : options});
     }
 
-    [[nodiscard]] bool due(std::uint32_t owner) const { return owners_[owner].call(now_).has_value(); }
+    [[nodiscard]] bool due(std::uint32_t owner) const
+    {
+        return owners_[owner].call(now_).has_value();
+    }
 
     void choose()
     {
@@ -352,7 +355,8 @@ private:
                                    row.owner.incarnation == incarnations_[owner];
             if (has_left(row.owner)) breaks("a lease was not given back");
             const bool stopping = owners_[owner].stopping();
-            if (!before.empty() && !stopping && still_his && before[p] == row.epoch && owners_[owner].epoch(p) != before[p]) {
+            if (!before.empty() && !stopping && still_his && before[p] == row.epoch &&
+                owners_[owner].epoch(p) != before[p]) {
                 breaks("an owner has lost its own lease");
             }
         }
@@ -361,7 +365,8 @@ private:
     [[nodiscard]] bool has_left(const waybill::owner_id& id) const
     {
         for (std::uint32_t o = 0; o != owners_.size(); ++o) {
-            const bool his = id == waybill::owner_id{std::string(1, static_cast<char>('a' + o)), incarnations_[o]};
+            const bool his = id == waybill::owner_id{std::string(1, static_cast<char>('a' + o)),
+                                                     incarnations_[o]};
             if (his && owners_[o].ended()) return true;
         }
         return false;
@@ -540,7 +545,8 @@ TEST_CASE("leases: mutant caught: owners with different lease expiries")
 // mutant, the heartbeat of an owner that works row by row is marked as one that renews its leases.
 class weather {
 public:
-    explicit weather(std::uint64_t seed, bool marks_all = false) : dice_(seed), marks_all_(marks_all)
+    explicit weather(std::uint64_t seed, bool marks_all = false)
+        : dice_(seed), marks_all_(marks_all)
     {
         rows_in_three_ = marks_all ? 1 + dice_.below(2) : dice_.below(4);
         partitions_ = 1 + static_cast<std::uint32_t>(dice_(6));
@@ -620,7 +626,8 @@ private:
     {
         if (o.dead || (!calm && t_ < o.asleep_until)) return;
         if (!calm && dice_.one_in(200)) o.asleep_until = t_ + dice_.below(90'000);
-        if (o.given_up && !o.in_flight && dice_.one_in(20)) once_more(o, *std::exchange(o.given_up, {}));
+        if (o.given_up && !o.in_flight && dice_.one_in(20))
+            once_more(o, *std::exchange(o.given_up, {}));
         do {
             if (o.answer) {
                 o.keeper.on(*o.answer, clock_of(o));
@@ -658,8 +665,7 @@ private:
         note_theft(o);
         const bool down = t_ < down_until_;
         const bool lost = down && dice_.one_in(8);
-        if (!down || lost)
-            o.answer = performed(o, 0.001 * static_cast<double>(dice_(1'000)));
+        if (!down || lost) o.answer = performed(o, 0.001 * static_cast<double>(dice_(1'000)));
         if (!down) return;
         if (lost) o.given_up = o.answer;
         o.answer = tests_support::failed(*o.in_flight);
@@ -737,7 +743,8 @@ private:
         for (const process& o : owners_) {
             if (o.dead || o.keeper.stopping()) continue;
             held += o.keeper.held();
-            if (o.keeper.held() < partitions_ / alive || o.keeper.held() > partitions_ / alive + 1) {
+            if (o.keeper.held() < partitions_ / alive ||
+                o.keeper.held() > partitions_ / alive + 1) {
                 breaks("the partitions are not balanced at the end");
             }
         }
@@ -760,8 +767,9 @@ private:
     std::string broken_;
 };
 
-TEST_CASE("leases: seeded runs with clock drift, late calls, outages and sleep: all invariants "
-          "hold")
+TEST_CASE(
+    "leases: seeded runs with clock drift, late calls, outages and sleep: all invariants "
+    "hold")
 {
     const std::uint64_t seeds = few ? 30 : 3'000;
     std::uint64_t broken = 0;
@@ -770,8 +778,8 @@ TEST_CASE("leases: seeded runs with clock drift, late calls, outages and sleep: 
         if (law.empty()) continue;
         if (++broken <= 5) MESSAGE("seed ", seed, ": ", law);
     }
-    std::printf("leases: %llu seeded runs of a thousand seconds, %llu broken\n", static_cast<unsigned long long>(seeds),
-                static_cast<unsigned long long>(broken));
+    std::printf("leases: %llu seeded runs of a thousand seconds, %llu broken\n",
+                static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(broken));
     CHECK(broken == 0);
 }
 

@@ -9,8 +9,6 @@
 // since the shorter runs contain the rest. At the end of each run the partition is revoked and all
 // calls succeed: it must come to rest in a few steps.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -18,8 +16,10 @@
 #include <utility>
 #include <variant>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/core/match.hpp>
 #include <waybill/lease/partition_lifecycle.hpp>
 #include <waybill/testing/choices.hpp>
@@ -557,7 +557,7 @@ TEST_CASE("lifecycle: mutants are caught")
     caught<goes_on_not_knowing>("continues without a known position",
                                 "processed while it is not open");
     caught<applies_older_epochs>("applies events of older epochs",
-                               "an event for another assignment is applied");
+                                 "an event for another assignment is applied");
     caught<tries_to_save_for_ever>("tries to save for ever", "waits for too long", 7);
 }
 

@@ -8,8 +8,6 @@
 // Each event takes effect once, in the order of its partition. No batch is committed by a process
 // that has no lease. Then both have one partition each, and a stop gives both back.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -17,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+
 #include <waybill/lease/run_partitions.hpp>
 #include <waybill/testing/faulty.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -206,7 +206,7 @@ private:
         bool alive = true;
         bool suspended = false;
         bool has_lock = false;  // on the row of the lease, in the open transaction
-        partition_key key{};        // of the task
+        partition_key key{};    // of the task
         std::uint64_t task_epoch = 0;
     };
 
@@ -450,8 +450,8 @@ totals try_all(const char* what, wrong w, std::uint64_t second_within)
 
 TEST_CASE("run_partitions: one or two faults at any calls: each event takes effect once")
 {
-    const totals sum = try_all("one trouble, or two", wrong::nothing,
-                               tests_support::rounds<std::uint64_t>(0, 12));
+    const totals sum =
+        try_all("one trouble, or two", wrong::nothing, tests_support::rounds<std::uint64_t>(0, 12));
     CHECK(sum.runs > 300);
     CHECK(sum.broken == "");
 }

@@ -10,8 +10,6 @@
 // partition, or becomes a dead letter. No good event becomes one. After the last fault, all events
 // are processed and all leases are released.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +18,10 @@
 #include <string>
 #include <vector>
 
-#include <support/dice.hpp>
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
+
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/processor.hpp>
@@ -179,9 +179,11 @@ private:
         {
             return store.find(k, s);
         }
-        waybill::result<waybill::advance_outcome> advance(transaction& tx, const waybill::partition_key& k,
+        waybill::result<waybill::advance_outcome> advance(transaction& tx,
+                                                          const waybill::partition_key& k,
                                                           const std::optional<waybill::position>&,
-                                                          const waybill::position& to, std::uint64_t)
+                                                          const waybill::position& to,
+                                                          std::uint64_t)
         {
             const auto now = store.load(k);
             if (!now) return waybill::unexpected(now.error());
@@ -207,10 +209,15 @@ private:
             store.revive();
             incarnation = ++w.incarnations_;
             waybill::processor::config c;
-            c.group = {"log", "test", w.names_, {std::string(1, static_cast<char>('A' + number)), incarnation}};
-            c.group.leases = {.interval = duration::nanoseconds(100), .expiry = duration::nanoseconds(400)};
+            c.group = {"log",
+                       "test",
+                       w.names_,
+                       {std::string(1, static_cast<char>('A' + number)), incarnation}};
+            c.group.leases = {.interval = duration::nanoseconds(100),
+                              .expiry = duration::nanoseconds(400)};
             c.lifecycle.poll = duration::nanoseconds(100);
-            c.lifecycle.pause = {.base = duration::nanoseconds(20), .cap = duration::nanoseconds(200),
+            c.lifecycle.pause = {.base = duration::nanoseconds(20),
+                                 .cap = duration::nanoseconds(200),
                                  .spread = waybill::backoff::jitter::none};
             work.emplace(c);
             mine.assign(w.partitions_, {});
@@ -249,7 +256,7 @@ private:
                 },
                 [&](waybill::partition_lifecycle::process a) {
                     report(waybill::partition_lifecycle::processed{a.partition, a.epoch,
-                                                                 one_batch(a)});
+                                                                   one_batch(a)});
                 },
                 [&](waybill::partition_lifecycle::close a) {
                     report(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch});
@@ -292,7 +299,8 @@ private:
                 if (e.what == kind::bad) return waybill::permanent("bad");
                 if (e.what == kind::shaky && w.pick(2) == 0) return waybill::transient("shaky");
                 if (e.what == kind::deadly) {
-                    if (w.wrong_ == wrong::death_is_a_fault) return waybill::infrastructure("deadly");
+                    if (w.wrong_ == wrong::death_is_a_fault)
+                        return waybill::infrastructure("deadly");
                     w.dies(number);
                 }
                 return {};
@@ -300,9 +308,10 @@ private:
             waybill::batch_policy p;
             p.deaths = 10;  // above the number of faults: only deadly events reach it
             blind_store blind{store};
-            const auto r = w.wrong_ == wrong::advances_blindly
-                               ? waybill::process_batch(blind, m, batch, handle, waybill::wall_time{}, p)
-                               : waybill::process_batch(fenced, m, batch, handle, waybill::wall_time{}, p);
+            const auto r =
+                w.wrong_ == wrong::advances_blindly
+                    ? waybill::process_batch(blind, m, batch, handle, waybill::wall_time{}, p)
+                    : waybill::process_batch(fenced, m, batch, handle, waybill::wall_time{}, p);
             if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
             if (r.outcome == waybill::batch_outcome::ownership_lost) ++w.overtaken;
             return waybill::partition_lifecycle::pass_of(r.outcome);
@@ -345,7 +354,8 @@ private:
         if (troubles_ == 0 || pick(40) != 0) return;
         --troubles_;
         ++pauses;
-        const std::int64_t until = time_ + static_cast<std::int64_t>(pick(4) == 0 ? pick(60) : 400 + pick(600));
+        const std::int64_t until =
+            time_ + static_cast<std::int64_t>(pick(4) == 0 ? pick(60) : 400 + pick(600));
         for (std::uint32_t steps = 0; time_ < until && steps != 400; ++steps) run_somebody(until);
     }
 
@@ -362,7 +372,8 @@ private:
         owner* next = nullptr;
         for (const auto& o : owners_) {
             if (o->busy) continue;
-            if (!next || o->wakes < next->wakes || (o->wakes == next->wakes && pick(2) == 0)) next = o.get();
+            if (!next || o->wakes < next->wakes || (o->wakes == next->wakes && pick(2) == 0))
+                next = o.get();
         }
         if (!next || next->wakes >= until) {
             time_ = until == INT64_MAX ? time_ + 50 : until;
@@ -407,8 +418,11 @@ private:
         for (const record& r : memory_.records()) {
             std::size_t& at = reached[r.partition];
             const std::vector<event>& log = logs_[r.partition];
-            while (at != log.size() && log[at].sequence != r.sequence && parked(r.partition, log[at])) ++at;
-            if (at == log.size() || log[at].sequence != r.sequence) return fails("an effect twice, or out of order");
+            while (at != log.size() && log[at].sequence != r.sequence &&
+                   parked(r.partition, log[at]))
+                ++at;
+            if (at == log.size() || log[at].sequence != r.sequence)
+                return fails("an effect twice, or out of order");
             if (parked(r.partition, log[at])) return fails("an event is both done and dead");
             ++at;
         }
@@ -418,7 +432,8 @@ private:
             if (at != logs_[p].size()) return fails("an event is lost");
             for (const event& e : logs_[p]) {
                 const bool must = e.what == kind::bad || e.what == kind::deadly;
-                if (parked(p, e) != must) return fails(must ? "no dead letter" : "a good event is a dead letter");
+                if (parked(p, e) != must)
+                    return fails(must ? "no dead letter" : "a good event is a dead letter");
             }
         }
         const auto left = leases_.list("log", "test");
@@ -426,7 +441,8 @@ private:
             for (const auto& o : owners_) {
                 // A stop has no faults in it. So also a lease whose claim, release or renewal has
                 // failed before is given back. Only rows of dead processes are left to expire.
-                if (l.owner.incarnation == o->incarnation) return fails("a lease was not given back");
+                if (l.owner.incarnation == o->incarnation)
+                    return fails("a lease was not given back");
             }
         }
         return true;
@@ -487,10 +503,11 @@ void hold(std::uint64_t from, std::uint64_t simulations)
 {
     const totals t = simulate(from, simulations, wrong::nothing);
     const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-    std::printf("simulation: %llu simulations, %llu faults, %llu pauses, %llu deaths, "
-                "%llu batches found another owner's checkpoint\n",
-                number(t.simulations), number(t.faults), number(t.pauses), number(t.deaths),
-                number(t.overtaken));
+    std::printf(
+        "simulation: %llu simulations, %llu faults, %llu pauses, %llu deaths, "
+        "%llu batches found another owner's checkpoint\n",
+        number(t.simulations), number(t.faults), number(t.pauses), number(t.deaths),
+        number(t.overtaken));
     CHECK(t.why == "");
     CHECK(t.deaths > t.simulations / 10);
     CHECK(t.overtaken > t.simulations / 100);

@@ -7,8 +7,6 @@
 // the end every message has taken effect at least once or is a dead letter for a reason. No
 // deferred message is left without a pointer. Two consumers take turns in every order, too.
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -18,8 +16,10 @@
 #include <variant>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/core/match.hpp>
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/testing/choices.hpp>
@@ -53,8 +53,8 @@ struct broker {
         std::uint64_t lock = 0;
         int effects = 0;
         bool hopeless = false;
-        std::int64_t due = 0;       // for a pointer
-        std::size_t original = 0;   // for a pointer
+        std::int64_t due = 0;      // for a pointer
+        std::size_t original = 0;  // for a pointer
     };
     std::vector<message> messages;
     std::vector<message> pointers;
@@ -122,8 +122,10 @@ public:
         }
         for (const auto& m : all_.messages) {
             if (m.at == broker::state::deferred) return "a deferred message is lost";
-            if (m.at == broker::state::done && m.effects == 0) return "a message is gone without having been handled";
-            if (m.at == broker::state::dead && !m.hopeless) return "a good message is a dead letter";
+            if (m.at == broker::state::done && m.effects == 0)
+                return "a message is gone without having been handled";
+            if (m.at == broker::state::dead && !m.hopeless)
+                return "a good message is a dead letter";
         }
         return {};
     }
@@ -156,8 +158,7 @@ private:
             if (waybill::holds_alternative<waybill::idle>(a)) continue;
             const auto* w = waybill::get_if<waybill::wait_until>(&a);
             if (w == nullptr) ready.push_back(i);
-            else
-                until = waybill::detail::earlier(until, w->time);
+            else until = waybill::detail::earlier(until, w->time);
         }
         if (!ready.empty()) {
             who_ = ready[choices_.pick(static_cast<std::uint32_t>(ready.size()))];
@@ -255,7 +256,8 @@ private:
             }
             for (const auto& p : all_.pointers) {
                 if (p.at == broker::state::active && p.due > all_.now) {
-                    next = waybill::detail::earlier(next, steady_time::at(duration::seconds(p.due)));
+                    next =
+                        waybill::detail::earlier(next, steady_time::at(duration::seconds(p.due)));
                 }
             }
         });
@@ -301,8 +303,7 @@ private:
         receive_planner::settle_result said = receive_planner::settle_result::failed;
         const bool answered = call([&] {
             auto& m = all_.messages[all_.pointers[h.at].original];
-            if (m.at != broker::state::deferred)
-                said = receive_planner::settle_result::not_found;
+            if (m.at != broker::state::deferred) said = receive_planner::settle_result::not_found;
             else if (all_.is_free(m)) {
                 h.original_lock = all_.take(m);
                 said = receive_planner::settle_result::done;
@@ -323,8 +324,7 @@ private:
         auto& m = all_.messages[at];
         waybill::receive_planner::work_done d;
         d.work = work;
-        if (m.hopeless)
-            d.kind = fault_kind::permanent;
+        if (m.hopeless) d.kind = fault_kind::permanent;
         else if (bad_ != 0) {
             const std::uint32_t what = choices_.pick(5);
             if (what != 0) --bad_, disturbed_ = true;
@@ -453,17 +453,20 @@ TEST_CASE("deep: receive_planner: three faults lose no message" * doctest::skip(
 
 TEST_CASE("receive_planner: mutant caught: a pointer is due while its original is locked")
 {
-    CHECK(enumerate("due at once", {1, 0, 0, 1, 1, 2}, flaw::due_at_once) == "a deferred message is lost");
+    CHECK(enumerate("due at once", {1, 0, 0, 1, 1, 2}, flaw::due_at_once) ==
+          "a deferred message is lost");
 }
 
 TEST_CASE("receive_planner: mutant caught: the pointer is completed before the original")
 {
-    CHECK(enumerate("pointer first", {0, 1, 1, 0, 2}, flaw::pointer_first) == "a deferred message is lost");
+    CHECK(enumerate("pointer first", {0, 1, 1, 0, 2}, flaw::pointer_first) ==
+          "a deferred message is lost");
 }
 
 TEST_CASE("receive_planner: mutant caught: an expired lock is treated as a missing message")
 {
-    CHECK(enumerate("lost lock is gone", {0, 1, 1, 0, 2}, flaw::lost_lock_is_gone) == "a deferred message is lost");
+    CHECK(enumerate("lost lock is gone", {0, 1, 1, 0, 2}, flaw::lost_lock_is_gone) ==
+          "a deferred message is lost");
 }
 
 TEST_CASE("receive_planner: mutant caught: a failed fetch is treated as a missing message")
@@ -474,7 +477,8 @@ TEST_CASE("receive_planner: mutant caught: a failed fetch is treated as a missin
 
 TEST_CASE("receive_planner: mutant caught: a message is deferred before its pointer exists")
 {
-    CHECK(enumerate("defer first", {1, 0, 1, 1, 2}, flaw::defer_first) == "a deferred message is lost");
+    CHECK(enumerate("defer first", {1, 0, 1, 1, 2}, flaw::defer_first) ==
+          "a deferred message is lost");
 }
 
 }  // namespace

@@ -9,8 +9,6 @@
 // Always: no row leaves the outbox before it has arrived, only poison rows are dead, the first
 // arrivals of a key are in order, and in the end no other row is left.
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
-#include <support/every_schedule.hpp>
 #include <support/dice.hpp>
+#include <support/every_schedule.hpp>
+
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_outcome.hpp>
 #include <waybill/queue/relay.hpp>
@@ -110,7 +110,7 @@ private:
     {
         const bool faulty = std::exchange(faulty_, false);
         if (chosen == 2 || chosen == 3) env_.advance(3min);  // the claim has ended
-        if (chosen == 1) relay_once(1ms);              // rows that are free now
+        if (chosen == 1) relay_once(1ms);                    // rows that are free now
         if (chosen == 2) relay_once(5s);
         faulty_ = faulty;
     }
@@ -165,12 +165,14 @@ private:
             return batch_sender::accepted{};
         if (scenario_.wrong == flaw::dead_without_refusal && faulty_ && batch.size() == 2) {
             blamed_ = {{0, waybill::fault_kind::permanent}};
-            for (auto m = ++batch.begin(); m != batch.end(); ++m) arrived_.insert(std::stoul(m->id));
+            for (auto m = ++batch.begin(); m != batch.end(); ++m)
+                arrived_.insert(std::stoul(m->id));
             return batch_sender::partial{.failed = blamed_};
         }
         for (const auto& m : batch) {
             if (m.key.starts_with("p"))
-                return batch_sender::failed{.kind = waybill::fault_kind::permanent, .text = "poison"};
+                return batch_sender::failed{.kind = waybill::fault_kind::permanent,
+                                            .text = "poison"};
         }
         for (const auto& m : batch) {
             const std::size_t n = std::stoul(m.id);

@@ -3,15 +3,15 @@
 // Every placement of at most two faults or ends of the process over the calls of run_queue; in
 // `tests/run deep`, of at most three.
 
-#include <doctest/doctest.h>
-
 #include <concepts>
 #include <cstdint>
 #include <map>
 #include <string>
 
+#include <doctest/doctest.h>
 #include <support/every_schedule.hpp>
 #include <support/faulty_queue.hpp>
+
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue/run_queue.hpp>
 #include <waybill/testing/choices.hpp>
@@ -43,8 +43,8 @@ using queue_with = memory_queue<manual_environment, D>;
 struct counted_queue : private queue_with<queue_deferral::by_time> {
     using base = queue_with<queue_deferral::by_time>;
     explicit counted_queue(manual_environment& env) : base(env, 10) {}
-    using base::message, base::pointer, base::put, base::receive, base::complete, base::renew;
     using base::dead_letter, base::dead_letters, base::empty, base::size;
+    using base::message, base::pointer, base::put, base::receive, base::complete, base::renew;
     fault abandon(message& m) { return base::abandon(m, true); }
     fault defer(message& m, waybill::wall_time until) { return base::defer(m, until, true); }
 };

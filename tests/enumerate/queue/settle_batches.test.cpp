@@ -4,8 +4,6 @@
 // of each message. settle_audit compares every step with a naive model. This test also checks that
 // it ends, and that mutants with one mistake each are caught.
 
-#include <doctest/doctest.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -13,9 +11,11 @@
 #include <string>
 #include <variant>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
 #include <support/settle_audit.hpp>
+
 #include <waybill/queue/settle_batches.hpp>
 #include <waybill/testing/choices.hpp>
 

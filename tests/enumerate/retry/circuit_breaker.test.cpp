@@ -6,8 +6,6 @@
 // checked through its public queries. Circuit breakers with the mistakes of other implementations
 // must be caught.
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,8 +13,10 @@
 #include <optional>
 #include <string>
 
-#include <support/naive_breaker.hpp>
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+#include <support/naive_breaker.hpp>
+
 #include <waybill/retry/circuit_breaker.hpp>
 
 namespace breaker_enumeration {
@@ -43,13 +43,27 @@ constexpr waybill::circuit_breaker::config options{
     .half_open_steps = 2};
 
 enum class move {
-    pass, first_answered, first_fails, first_permanent, first_cancelled, last_answered, last_fails, again,
-    second, next_change, long_time, clock_back, hold_open, hold_shut, let_go, count_
+    pass,
+    first_answered,
+    first_fails,
+    first_permanent,
+    first_cancelled,
+    last_answered,
+    last_fails,
+    again,
+    second,
+    next_change,
+    long_time,
+    clock_back,
+    hold_open,
+    hold_shut,
+    let_go,
+    count_
 };
 constexpr const char* names[]{
-    "pass",   "first answered", "first fails",  "first permanent", "first cancelled", "last answered",
-    "last fails", "again",      "second",       "next change",     "long time",       "clock back",
-    "hold open",  "hold shut",  "let go"};
+    "pass",          "first answered", "first fails", "first permanent", "first cancelled",
+    "last answered", "last fails",     "again",       "second",          "next change",
+    "long time",     "clock back",     "hold open",   "hold shut",       "let go"};
 
 struct call {
     waybill::circuit_breaker::permit given{};
@@ -72,8 +86,8 @@ struct simulation {
     steady_time latest = now;
     std::array<call, 8> calls{};
     std::size_t given = 0;
-    std::uint64_t answered = 0;     // probes with a result, in this generation
-    std::uint64_t generation = 1;   // the generation of `answered`
+    std::uint64_t answered = 0;    // probes with a result, in this generation
+    std::uint64_t generation = 1;  // the generation of `answered`
     bool any_failed = false;
     bool was_held = false;
 
@@ -245,7 +259,8 @@ private:
         w.now = t;
         w.latest = waybill::detail::later(w.latest, t);
         (void)w.v.record({}, fault_kind::none, t);
-        if (t < w.latest && w.look() != before) wrong("a clock that went back has changed something");
+        if (t < w.latest && w.look() != before)
+            wrong("a clock that went back has changed something");
         return true;
     }
 
@@ -253,7 +268,8 @@ private:
     {
         for (std::size_t i = 0; i != w.given; ++i) {
             const call& c = w.calls[i];
-            const bool counts = !c.reported && !c.held_open && c.given.generation == w.v.generation(w.latest);
+            const bool counts =
+                !c.reported && !c.held_open && c.given.generation == w.v.generation(w.latest);
             if (counts && c.given.deadline <= t) w.any_failed = true;
         }
     }
@@ -268,7 +284,8 @@ private:
         if (s.state == circuit_breaker::circuit_state::half_open) probes(w, s);
         if (!comes_to_flow(w.v, w.now)) wrong("is stuck");
         if (!broken.empty() && moves.empty()) {
-            for (int i = 0; i <= level; ++i) moves += std::string(names[path_[static_cast<std::size_t>(i)]]) + ", ";
+            for (int i = 0; i <= level; ++i)
+                moves += std::string(names[path_[static_cast<std::size_t>(i)]]) + ", ";
         }
     }
 
@@ -307,8 +324,9 @@ auto enumerate(const char* what, Breaker v, int depth)
 {
     enumeration<Breaker> e(std::move(v), depth);
     e.run();
-    std::printf("%-24s %12llu sequences of %d moves  %s%s%s\n", what, static_cast<unsigned long long>(e.sequences),
-                depth, e.broken.c_str(), e.broken.empty() ? "" : " after ", e.moves.c_str());
+    std::printf("%-24s %12llu sequences of %d moves  %s%s%s\n", what,
+                static_cast<unsigned long long>(e.sequences), depth, e.broken.c_str(),
+                e.broken.empty() ? "" : " after ", e.moves.c_str());
     return e.broken;
 }
 

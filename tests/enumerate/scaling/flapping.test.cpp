@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 
 #include <waybill/scaling/flapping.hpp>
 
@@ -137,8 +137,8 @@ std::vector<sketch> leaves()
     std::vector<sketch> found;
     for (const bool on_b : {false, true}) {
         for (const double limit : {1.0, 2.0, 3.0}) {
-            for (const relation how : {relation::above, relation::at_least, relation::below,
-                                       relation::at_most}) {
+            for (const relation how :
+                 {relation::above, relation::at_least, relation::below, relation::at_most}) {
                 found.push_back(one({on_b, how, limit}));
             }
         }
@@ -179,8 +179,8 @@ TEST_CASE("flapping: the check is exact for each pair of rules of one or two com
     for (std::size_t up = 0; up < rules.size(); up += tests_support::brief ? 7 : 1) {
         for (const sketch& down : rules) compare(rules[up], down, t);
     }
-    MESSAGE(t.pairs << " pairs, " << t.flap << " flap, " << t.missed << " missed, "
-                    << t.invented << " invented");
+    MESSAGE(t.pairs << " pairs, " << t.flap << " flap, " << t.missed << " missed, " << t.invented
+                    << " invented");
     CHECK(t.missed == 0);
     CHECK(t.invented == 0);
 }
@@ -204,8 +204,8 @@ TEST_CASE("flapping: the check is exact for random rules of three comparisons an
         const sketch down = some();
         compare(up, down, t);
     }
-    MESSAGE(t.pairs << " pairs, " << t.flap << " flap, " << t.missed << " missed, "
-                    << t.invented << " invented");
+    MESSAGE(t.pairs << " pairs, " << t.flap << " flap, " << t.missed << " missed, " << t.invented
+                    << " invented");
     CHECK(t.missed == 0);
     CHECK(t.invented == 0);
 }

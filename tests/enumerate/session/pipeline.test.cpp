@@ -21,7 +21,10 @@ using tests_support::brief;
 
 constexpr auto stop = pipeline_policy::pipeline_mode::stop_on_failure;
 constexpr auto alone = pipeline_policy::pipeline_mode::independent;
-constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_all).first(n); }
+constexpr auto the_first(std::size_t n)
+{
+    return std::span<const outcome>(of_all).first(n);
+}
 
 constexpr extent none{stop, brief ? 3 : 5, 0, the_first(6)};
 constexpr extent none_alone{alone, brief ? 3 : 5, 0, the_first(6)};
@@ -37,25 +40,43 @@ constexpr extent triples_of_all{stop, 2, 3, the_first(6)};
 constexpr extent triples_of_all_alone{alone, 2, 3, the_first(5)};
 constexpr extent triples_of_two_overtaken{stop, 2, 3, the_first(2), 1, true, true};
 constexpr extent refusals{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, true};
-constexpr extent refusals_alone{alone, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, true};
+constexpr extent refusals_alone{alone, brief ? 1 : 3, 2,     the_first(brief ? 2 : 3),
+                                1,     false,         false, true};
 constexpr extent uncounted{stop, brief ? 2 : 4, 1, the_first(6), 1, false, false, false, true};
-constexpr extent uncounted_alone{alone, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, true};
+constexpr extent uncounted_alone{alone, brief ? 1 : 3, 2,   the_first(brief ? 2 : 3), 1, false,
+                                 false, false,         true};
 constexpr extent uncounted_triples{stop,  1,     brief ? 2 : 3, the_first(brief ? 2 : 6), 1, false,
                                    false, false, true};
 constexpr extent uncounted_triples_of_two{stop, 2, 3, the_first(3), 1, false, false, false, true};
-constexpr extent pauses{stop, brief ? 1 : 3, 2, the_first(brief ? 3 : 4), 1, false, false, false, false, true};
-constexpr extent pauses_uncounted{stop, brief ? 1 : 2, 2, the_first(brief ? 4 : 5), 1, false, false, false, true, true};
-constexpr extent pauses_alone{alone, brief ? 1 : 2, 2, the_first(brief ? 4 : 5), 1, false, false, false, true, true};
-constexpr extent redriven{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 2};
-constexpr extent redriven_doubles{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 2};
-constexpr extent open_end{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
-constexpr extent open_end_redriven{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 2, true};
-constexpr extent open_end_alone{alone, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
-constexpr extent arriving{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true, true};
-constexpr extent arriving_doubles{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 0, true, true};
-constexpr extent arriving_uncounted{stop, brief ? 2 : 3, 1, the_first(6), 1, false, false, false, true, false, 0, true, true};
-constexpr extent arriving_alone{alone, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true, true};
-constexpr extent arriving_alone_uncounted{alone, brief ? 1 : 2, 2, the_first(brief ? 2 : 4), 1, false, false, false, true, false, 0, true, true};
+constexpr extent pauses{stop,  brief ? 1 : 3, 2,   the_first(brief ? 3 : 4), 1, false, false,
+                        false, false,         true};
+constexpr extent pauses_uncounted{
+    stop, brief ? 1 : 2, 2, the_first(brief ? 4 : 5), 1, false, false, false, true, true};
+constexpr extent pauses_alone{alone, brief ? 1 : 2, 2,   the_first(brief ? 4 : 5), 1, false, false,
+                              false, true,          true};
+constexpr extent redriven{stop, brief ? 2 : 3, 1,     the_first(6), 1, true,
+                          true, false,         false, false,        2};
+constexpr extent redriven_doubles{
+    stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 2};
+constexpr extent open_end{stop, brief ? 2 : 3, 1,     the_first(6), 1, true,
+                          true, false,         false, false,        0, true};
+constexpr extent open_end_redriven{stop,  brief ? 1 : 3, 2,     the_first(brief ? 2 : 3),
+                                   1,     false,         false, false,
+                                   false, false,         2,     true};
+constexpr extent open_end_alone{alone, brief ? 2 : 3, 1,     the_first(6), 1, true,
+                                true,  false,         false, false,        0, true};
+constexpr extent arriving{stop,  brief ? 2 : 3, 1, the_first(6), 1,   true, true, false,
+                          false, false,         0, true,         true};
+constexpr extent arriving_doubles{
+    stop, brief ? 1 : 3, 2,   the_first(brief ? 2 : 3), 1, false, false, false, false, false,
+    0,    true,          true};
+constexpr extent arriving_uncounted{stop, brief ? 2 : 3, 1, the_first(6), 1,   false, false, false,
+                                    true, false,         0, true,         true};
+constexpr extent arriving_alone{alone, brief ? 2 : 3, 1, the_first(6), 1,   true, true, false,
+                                false, false,         0, true,         true};
+constexpr extent arriving_alone_uncounted{
+    alone, brief ? 1 : 2, 2,   the_first(brief ? 2 : 4), 1, false, false, false, true, false,
+    0,     true,          true};
 constexpr extent two_sessions{stop, 2, 1, the_first(brief ? 1 : 3), 2};
 constexpr extent two_without_faults{stop, brief ? 2 : 3, 0, the_first(3), 2};
 
@@ -139,7 +160,8 @@ TEST_CASE("pipeline: steps without numbers are numbered by arrival, with any two
     holds("two faults, three steps by arrival", arriving_doubles, 200'000);
     holds("one fault, three steps by arrival, uncounted", arriving_uncounted, 30'000);
     holds("one fault, three independent steps by arrival", arriving_alone, 30'000);
-    holds("two faults, two independent steps by arrival, uncounted", arriving_alone_uncounted, 30'000);
+    holds("two faults, two independent steps by arrival, uncounted", arriving_alone_uncounted,
+          30'000);
     is_caught("arrival forgotten", arriving_mutants, wrong::arrival_forgotten,
               "a step runs that is done");
     is_caught("arrival not saved", arriving_mutants, wrong::arrival_not_saved,
@@ -184,7 +206,8 @@ TEST_CASE("pipeline: mutants are caught")
               "the broker has parked a step itself, and nothing had gone wrong in that delivery");
     is_caught("never cleared", for_mutants, wrong::never_cleared,
               "a state is left without a fault that allows it");
-    is_caught("every step is new", for_mutants, wrong::every_step_is_new, "a step runs that is done");
+    is_caught("every step is new", for_mutants, wrong::every_step_is_new,
+              "a step runs that is done");
     is_caught("cause not named", for_mutants, wrong::cause_not_named,
               "a letter does not name what stopped its session");
     is_caught("first forgotten", redriven_mutants, wrong::first_forgotten,

@@ -372,10 +372,8 @@ private:
         const bool may = native_ ? locked(s, h) : s.state ? h.version == s.version : !h.version;
         if (!may) return false;
         if (s.corrupt) breaks("a state that cannot be read was written over or removed");
-        if (p)
-            s.state = *p;
-        else
-            s.state.reset();
+        if (p) s.state = *p;
+        else s.state.reset();
         if (p && p->done > s.done + extent_.shift) s.done = p->done - extent_.shift;
         h.version.reset();
         if (p) h.version = ++s.version;
@@ -593,8 +591,7 @@ private:
             if (wrong_ == wrong::deliveries_ignored) facts.deliveries = 1;
             if (extent_.uncounted) facts.deliveries = 0;
             const auto end = waybill::process_step(
-                pipe, facts, env,
-                [&](waybill::pipeline::load_state) { return load(s, h); },
+                pipe, facts, env, [&](waybill::pipeline::load_state) { return load(s, h); },
                 [&](waybill::pipeline::execute) { return execute(s, h); },
                 [&](waybill::pipeline::save_state a) { return save(s, h, a, pipe.progress()); },
                 [&](const waybill::pipeline::write_dead_letter& a) { return park(s, h, a); },

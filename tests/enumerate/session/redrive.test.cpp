@@ -33,25 +33,48 @@ constexpr bool brief = tests_support::brief;
 const extent all_fates{.steps = brief ? 2U : 3U, .faults = 0, .chunk = 2};
 const extent all_fates_and_a_fault{.steps = brief ? 1U : 2U, .faults = 1, .chunk = 2};
 const extent one_fault{.steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates};
-const extent one_by_one{.steps = brief ? 2U : 3U, .faults = brief ? 0U : 1U, .chunk = 1, .fates = plain_fates, .free_rounds = 1};
+const extent one_by_one{.steps = brief ? 2U : 3U,
+                        .faults = brief ? 0U : 1U,
+                        .chunk = 1,
+                        .fates = plain_fates,
+                        .free_rounds = 1};
 const extent two_faults{.steps = 1, .faults = 2, .chunk = 2, .fates = plain_fates};
 const extent two_faults_of_two{.steps = 2, .faults = 2, .chunk = 2, .fates = plain_fates};
 const extent four_steps{.steps = brief ? 3U : 4U, .faults = 0, .chunk = 3, .fates = plain_fates};
-const extent at_once{.steps = brief ? 1U : 3U, .faults = 1, .chunk = 4, .fates = plain_fates, .removes_at_once = true};
-const extent each_alone{.steps = brief ? 2U : 3U, .faults = brief ? 0U : 1U, .chunk = 2, .fates = plain_fates, .alone = true};
+const extent at_once{.steps = brief ? 1U : 3U,
+                     .faults = 1,
+                     .chunk = 4,
+                     .fates = plain_fates,
+                     .removes_at_once = true};
+const extent each_alone{.steps = brief ? 2U : 3U,
+                        .faults = brief ? 0U : 1U,
+                        .chunk = 2,
+                        .fates = plain_fates,
+                        .alone = true};
 const extent two_sessions{
     .steps = 2, .jobs = 2, .faults = 0, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
 const extent two_sessions_and_a_fault{
     .steps = 2, .jobs = 2, .faults = 1, .chunk = 3, .fates = plain_fates, .free_rounds = 1};
 const extent two_redrivers{
     .steps = 2, .faults = brief ? 0U : 1U, .chunk = 2, .fates = plain_fates, .two = true};
-const extent unknown_totals{
-    .steps = brief ? 2U : 3U, .faults = 1, .chunk = 2, .fates = plain_fates, .free_rounds = 1, .totals = false};
-const extent forgetful{.steps = 2, .faults = 1, .chunk = 2, .fates = plain_fates, .drops_repeated = false};
-const extent two_while_it_grows{
-    .steps = 3, .faults = 0, .chunk = 2, .fates = plain_fates, .free_rounds = 1, .two = true, .grows = true};
+const extent unknown_totals{.steps = brief ? 2U : 3U,
+                            .faults = 1,
+                            .chunk = 2,
+                            .fates = plain_fates,
+                            .free_rounds = 1,
+                            .totals = false};
+const extent forgetful{
+    .steps = 2, .faults = 1, .chunk = 2, .fates = plain_fates, .drops_repeated = false};
+const extent two_while_it_grows{.steps = 3,
+                                .faults = 0,
+                                .chunk = 2,
+                                .fates = plain_fates,
+                                .free_rounds = 1,
+                                .two = true,
+                                .grows = true};
 const extent for_states{.steps = 3, .faults = 0, .chunk = 2};
-const extent for_mutants{.steps = 3, .faults = 1, .chunk = 2, .fates = plain_fates, .free_rounds = 1};
+const extent for_mutants{
+    .steps = 3, .faults = 1, .chunk = 2, .fates = plain_fates, .free_rounds = 1};
 
 using tests_support::verdict;
 
@@ -62,8 +85,7 @@ std::string run(const extent& x, choices& c, wrong w, std::string* trace = nullp
 
 verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)
 {
-    return tests_support::every_schedule(
-        "redrive", what, [&](choices& c) { return run(x, c, w); });
+    return tests_support::every_schedule("redrive", what, [&](choices& c) { return run(x, c, w); });
 }
 
 void holds(const char* what, const extent& x, std::uint64_t at_least)
@@ -105,7 +127,8 @@ TEST_CASE("deep: redrive: two faults, or one with two sessions: all invariants h
 TEST_CASE("redrive: without duplicate detection in the broker, a message arrives twice")
 {
     // A message that is sent again is new to such a broker, so it arrives twice.
-    CHECK(enumerate("a broker that forgets ids", forgetful).rule == "a message is twice in a new session");
+    CHECK(enumerate("a broker that forgets ids", forgetful).rule ==
+          "a message is twice in a new session");
 }
 
 TEST_CASE("redrive: mutants are caught")
@@ -131,8 +154,8 @@ TEST_CASE("redrive: mutants are caught")
               "step 3 has never taken effect");
     is_caught("drained over the mark of a redrive", wrong::drains_over_marks,
               "step 3 has never taken effect");
-    is_caught("marked over what others have marked", wrong::marks_blindly,
-              "a letter is left", two_while_it_grows);
+    is_caught("marked over what others have marked", wrong::marks_blindly, "a letter is left",
+              two_while_it_grows);
     is_caught("the state of the session is not sent", wrong::forgets_the_state,
               "step 3 finds what steps");
     is_caught("the state before the last one sent", wrong::lags_with_the_state,

@@ -4,8 +4,6 @@
 // process, in all combinations of up to three such faults. In the end each message was sent once,
 // in order and as without faults. Only a message whose outcome was unknown was sent again.
 
-#include <waybill/session/redrive_all.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -16,6 +14,8 @@
 
 #include <doctest/doctest.h>
 #include <support/brief.hpp>
+
+#include <waybill/session/redrive_all.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_pipeline_dead_letters.hpp>
@@ -38,7 +38,7 @@ enum class wrong : std::uint8_t {
     marks_nothing,           // the table confirms marks and stores none
     removes_before_sending,  // a dead letter is removed when its message is sent first
     new_id_for_each_attempt,
-    confirms_what_failed,    // a failed send counts as accepted
+    confirms_what_failed,  // a failed send counts as accepted
 };
 
 struct process {
@@ -177,7 +177,7 @@ memory_table table_of(content c)
 }
 
 struct result {
-    std::vector<sent> all;     // in the order of the queue
+    std::vector<sent> all;  // in the order of the queue
     memory_table left;
     std::uint64_t in_doubt = 0;
     std::uint32_t deaths = 0;
@@ -204,8 +204,7 @@ result run(content c, std::uint64_t at_once, wrong w, choices& picks, std::uint3
             return w == wrong::confirms_what_failed && !p.dead ? fault{} : f;
         };
         redrive::redrive_report report;
-        waybill::redrive_all(t, {}, send,
-                             {.chunk = 2, .options = {.damaged = true}}, env, report);
+        waybill::redrive_all(t, {}, send, {.chunk = 2, .options = {.damaged = true}}, env, report);
         faults = p.faults_left;
         r.in_doubt += report.in_doubt;
         r.deaths += p.dead ? 1U : 0U;
@@ -246,7 +245,8 @@ std::string first_broken(wrong w, std::uint64_t* runs = nullptr)
             choices picks;
             do {
                 const std::string b = broken(run(c, at_once, w, picks, most_faults), expected);
-                if (!b.empty()) return b + ", " + std::to_string(static_cast<int>(c)) + ": " + picks.line();
+                if (!b.empty())
+                    return b + ", " + std::to_string(static_cast<int>(c)) + ": " + picks.line();
                 if (runs != nullptr) ++*runs;
             } while (picks.next());
         }
@@ -254,8 +254,9 @@ std::string first_broken(wrong w, std::uint64_t* runs = nullptr)
     return {};
 }
 
-TEST_CASE("redrive_all: up to three faults lose no message and repeat only those of unknown "
-          "outcome")
+TEST_CASE(
+    "redrive_all: up to three faults lose no message and repeat only those of unknown "
+    "outcome")
 {
     std::uint64_t runs = 0;
     CHECK(first_broken(wrong::nothing, &runs) == "");

@@ -3,8 +3,6 @@
 // The machine of a redrive over all small plans, with all answers: the letters that it sends, marks
 // and removes, and their order. redrive.test.cpp shows why this order matters.
 
-#include <waybill/session/redrive.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,7 +12,9 @@
 #include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/core/match.hpp>
+#include <waybill/session/redrive.hpp>
 #include <waybill/testing/choices.hpp>
 
 namespace redrive_machine_test {

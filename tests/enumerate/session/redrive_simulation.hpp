@@ -252,8 +252,7 @@ private:
                         {});
                 },
                 [&](waybill::idle) {
-                    if (std::exchange(received, true))
-                        over = true;
+                    if (std::exchange(received, true)) over = true;
                     else
                         pipe.on(waybill::pipeline::step_received{waybill::step_facts::of(
                                                                      m.properties, m.sequence, 1),

@@ -50,20 +50,31 @@ struct extent {
     std::uint32_t faults = 1;
     bool independent = false;
     bool by_arrival = false;
-    bool counted = true;       // the queue counts deliveries
+    bool counted = true;  // the queue counts deliveries
     std::uint32_t outcomes = 3;
     std::uint32_t sessions = 1;
 };
 
 enum class injected : std::uint8_t {
-    none, fails, fails_though_done, lock_expires, dies_before, dies_after, stop, clock_jumps_back
+    none,
+    fails,
+    fails_though_done,
+    lock_expires,
+    dies_before,
+    dies_after,
+    stop,
+    clock_jumps_back
 };
 
 /// A process and its surroundings. The first broken rule is in `broken`.
 class simulation {
 public:
     simulation(const extent& x, choices& c, bool tells)
-        : x_(x), c_(c), tells_(tells), left_(x.faults), kept_(env_, {.counts_deliveries = x.counted})
+        : x_(x),
+          c_(c),
+          tells_(tells),
+          left_(x.faults),
+          kept_(env_, {.counts_deliveries = x.counted})
     {
         for (std::uint32_t s = 0; s != x.sessions; ++s) send_session("job-" + std::to_string(s));
     }
@@ -238,9 +249,9 @@ private:
         const auto f = static_cast<injected>(c_.pick(8));
         if (f == injected::none) return f;
         --left_;
-        static constexpr const char* names[] = {"",     "fails",       "fails though done",
-                                                "lock expires", "dies before", "dies after",
-                                                "stop", "the clock jumps back"};
+        static constexpr const char* names[] = {
+            "",           "fails", "fails though done",   "lock expires", "dies before",
+            "dies after", "stop",  "the clock jumps back"};
         tell(std::string("  ") + names[static_cast<std::size_t>(f)]);
         any_fault_ = true;
         const bool at_end = call == "complete" || call == "clear" || call == "save" ||
@@ -348,8 +359,8 @@ private:
         if (x_.where == states::in_transaction)
             r = waybill::run_session(*this, codec, *this, in_tx, p, *this);
         tell("-- " + describe(r));
-        const std::uint64_t sum = r.done + r.repeated + r.dead_lettered + r.given_back +
-                                  r.state_unreadable + r.lost;
+        const std::uint64_t sum =
+            r.done + r.repeated + r.dead_lettered + r.given_back + r.state_unreadable + r.lost;
         if (sum != r.received) breaks("the outcomes do not add up to the received messages");
         if (stop_requested() != (r.ended == session_report::run_outcome::stopped) &&
             !stop_requested())
@@ -406,8 +417,8 @@ private:
     choices& c_;
     bool tells_;
     std::uint32_t left_;
-    waybill::testing::manual_environment env_{
-        waybill::steady_time::at(duration::seconds(360'000)), waybill::wall_time::at(duration::seconds(3'600'000))};
+    waybill::testing::manual_environment env_{waybill::steady_time::at(duration::seconds(360'000)),
+                                              waybill::wall_time::at(duration::seconds(3'600'000))};
     memory_queue kept_;
     store store_{this};
     std::map<std::string, std::vector<outcome>> outcomes_;
@@ -451,7 +462,8 @@ TEST_CASE("run_session: any faults at any calls, states in the queue: all invari
 TEST_CASE("run_session: any faults at any calls, no step numbers: all invariants hold")
 {
     holds("one fault, three steps by arrival", {.by_arrival = true}, 1'000);
-    holds("two faults, two steps by arrival", {.steps = 2, .faults = two, .by_arrival = true}, 1'000);
+    holds("two faults, two steps by arrival", {.steps = 2, .faults = two, .by_arrival = true},
+          1'000);
     holds("one fault, independent by arrival", {.independent = true, .by_arrival = true}, 1'000);
     holds("two faults, uncounted by arrival",
           {.steps = 2, .faults = two, .by_arrival = true, .counted = false}, 1'000);
@@ -467,8 +479,8 @@ TEST_CASE("run_session: any faults at any calls, states in a store: all invarian
 TEST_CASE("run_session: in a transaction, each step takes effect exactly once")
 {
     holds("one fault, three steps, tx", {.where = states::in_transaction}, 1'000);
-    holds("two faults, two steps, tx",
-          {.where = states::in_transaction, .steps = 2, .faults = two}, 1'000);
+    holds("two faults, two steps, tx", {.where = states::in_transaction, .steps = 2, .faults = two},
+          1'000);
     holds("two faults, two steps by arrival, tx",
           {.where = states::in_transaction, .steps = 2, .faults = two, .by_arrival = true}, 1'000);
     holds("one fault, independent, tx", {.where = states::in_transaction, .independent = true},

@@ -5,8 +5,6 @@
 // runs a dependency of the steps is down at times. A message that was given back for it may or may
 // not be delivered again.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -14,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
 #include <support/every_schedule.hpp>
+
 #include <waybill/session/process_step.hpp>
-#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/choices.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace senders_enumeration {
 namespace {
@@ -56,8 +56,8 @@ struct simulation {
     pipeline_policy::pipeline_mode mode;
     choices& c;
     wrong what = wrong::nothing;
-    bool flaky = false;                             // a dependency of the steps may be down
-    bool uncounted = false;                         // the broker counts no deliveries
+    bool flaky = false;      // a dependency of the steps may be down
+    bool uncounted = false;  // the broker counts no deliveries
     bool down = false;
     std::optional<session_progress> state{};
     std::map<std::uint64_t, std::uint32_t> runs{};  // runs of each step
@@ -77,10 +77,12 @@ struct simulation {
         if (mode == pipeline_policy::pipeline_mode::stop_on_failure) {
             const bool begins = m.step == m.first;
             if (failed) breaks("a step runs and its session has failed");
-            if (!begins && m.step != ran_last + 1) breaks("a step runs and the one before it has not");
+            if (!begins && m.step != ran_last + 1)
+                breaks("a step runs and the one before it has not");
             // (A step that begins in the middle may belong to a session of its own under this id.)
             const bool new_to_it = m.first == 1 && runs[m.step] == 0;
-            if (begins && letters && new_to_it) breaks("a failed session begins with a step that it never had");
+            if (begins && letters && new_to_it)
+                breaks("a failed session begins with a step that it never had");
         }
         ++runs[m.step];
         ran_last = m.step;
@@ -98,7 +100,8 @@ struct simulation {
             if (!pipe || c.pick(2) != 0) pipe.emplace(waybill::pipeline_policy{.mode = mode});
             const std::uint32_t before = runs[m.step];
             step_facts seen = m;
-            if (what == wrong::gap_is_fine && state && m.step > state->done + 1) seen.step = state->done + 1;
+            if (what == wrong::gap_is_fine && state && m.step > state->done + 1)
+                seen.step = state->done + 1;
             bool parked = false;
             const step_outcome e = waybill::process_step(
                 *pipe, seen, env,
@@ -145,18 +148,22 @@ struct simulation {
     {
         switch (e) {
             case step_outcome::done:
-                if (runs[m.step] != before + 1 || parked) breaks("done, and it has not run, or is parked");
+                if (runs[m.step] != before + 1 || parked)
+                    breaks("done, and it has not run, or is parked");
                 return;
             case step_outcome::repeated:
-                if (before == 0 || runs[m.step] != before || parked) breaks("repeated, and it never ran");
+                if (before == 0 || runs[m.step] != before || parked)
+                    breaks("repeated, and it never ran");
                 return;
             case step_outcome::dead_lettered:
-                if (!parked || runs[m.step] != before) breaks("parked, and it has run, or there is no letter");
+                if (!parked || runs[m.step] != before)
+                    breaks("parked, and it has run, or there is no letter");
                 if (mode == pipeline_policy::pipeline_mode::independent && contradicted(m).empty())
                     breaks("parked for nothing");
                 return;
             case step_outcome::given_back:
-                if (!down || runs[m.step] != before || parked) breaks("given back, and nothing was down");
+                if (!down || runs[m.step] != before || parked)
+                    breaks("given back, and nothing was down");
                 return;
             default: breaks("nothing has failed, and it is not over");
         }
@@ -217,7 +224,8 @@ TEST_CASE("senders: a message given back during an outage does not affect other 
     for (const bool uncounted : {false, true}) {
         for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
                                 pipeline_policy::pipeline_mode::independent}) {
-            const std::string said = std::string(name(mode)) + (uncounted ? ", uncounted, at times down" : ", at times down");
+            const std::string said = std::string(name(mode)) +
+                                     (uncounted ? ", uncounted, at times down" : ", at times down");
             const auto v = enumerate(said.c_str(), mode, few, wrong::nothing, true, uncounted);
             CHECK(v.rule == "");
             if (!tests_support::brief) CHECK(v.schedules >= 1'000'000);

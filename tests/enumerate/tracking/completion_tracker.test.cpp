@@ -5,8 +5,6 @@
 // that the next owner decodes. The same for all windows of 13 with distant positions, and with
 // gaps.
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
 
@@ -191,8 +191,9 @@ TEST_CASE("completion_tracker: all windows of 20 events equal a std::set model")
                 static_cast<unsigned long long>(sum.longest));
 }
 
-TEST_CASE("completion_tracker: all windows of 13 events, cut to every budget, equal a std::set "
-          "model")
+TEST_CASE(
+    "completion_tracker: all windows of 13 events, cut to every budget, equal a std::set "
+    "model")
 {
     constexpr std::uint64_t many = tests_support::brief ? 8 : 13;
     constexpr std::uint64_t last = ~std::uint64_t{0};

@@ -76,8 +76,10 @@ int main(int, char** argv)
         batch b;
         for (const json& of : row[0]) {
             const auto heads = headers(of[3]);
-            b.push({.key = maybe(of[0]), .value = maybe(of[1]),
-                    .timestamp = of[2].get<std::int64_t>(), .headers = heads});
+            b.push({.key = maybe(of[0]),
+                    .value = maybe(of[1]),
+                    .timestamp = of[2].get<std::int64_t>(),
+                    .headers = heads});
         }
         same(b.bytes, row[1], row);
     }

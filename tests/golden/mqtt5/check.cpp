@@ -40,10 +40,13 @@ int main(int, char** argv)
     for (const json& row : all["rows"]) {
         std::vector<mqtt5::property> users;
         for (const json& u : row[9]) users.push_back({text(u[0]), text(u[1])});
-        mqtt5::publish p{.topic = text(row[0]), .payload = text(row[1]),
-                         .qos = row[2].get<unsigned>(), .utf8 = row[3] == 1,
+        mqtt5::publish p{.topic = text(row[0]),
+                         .payload = text(row[1]),
+                         .qos = row[2].get<unsigned>(),
+                         .utf8 = row[3] == 1,
                          .content_type = maybe(row[6]),
-                         .response_topic = maybe(row[7]), .correlation_data = maybe(row[8]),
+                         .response_topic = maybe(row[7]),
+                         .correlation_data = maybe(row[8]),
                          .user_properties = users};
         if (!row[4].is_null()) p.message_expiry = row[4].get<std::uint32_t>();
         if (!row[5].is_null()) p.topic_alias = row[5].get<std::uint16_t>();
@@ -53,7 +56,7 @@ int main(int, char** argv)
                      static_cast<unsigned long long>(mqtt5::size(p)));
     }
     const std::size_t rows = all["rows"].size();
-    std::printf("%zu packets of %s, %d wrong\n", rows,
-                all["encoder"].get<std::string>().c_str(), wrong);
+    std::printf("%zu packets of %s, %d wrong\n", rows, all["encoder"].get<std::string>().c_str(),
+                wrong);
     return wrong == 0 && rows >= 300 ? 0 : 1;
 }

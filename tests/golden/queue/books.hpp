@@ -59,17 +59,28 @@ void each(F f)
     f("nothing", b);
     b.defer({.sequence = 7, .due = seconds(noon), .attempts = 1});
     f("one", b);
-    b.defer({.sequence = 9, .due = seconds(noon + 600), .attempts = 2, .session = "s1",
-             .id = "order-7:2", .since = seconds(noon - 60)});
-    b.defer({.sequence = 8, .due = seconds(noon + 1'200), .attempts = 1, .session = "s1",
-             .id = "order-6", .since = seconds(noon)});
+    b.defer({.sequence = 9,
+             .due = seconds(noon + 600),
+             .attempts = 2,
+             .session = "s1",
+             .id = "order-7:2",
+             .since = seconds(noon - 60)});
+    b.defer({.sequence = 8,
+             .due = seconds(noon + 1'200),
+             .attempts = 1,
+             .session = "s1",
+             .id = "order-6",
+             .since = seconds(noon)});
     b.defer({.sequence = (3ULL << 48U) + 8, .due = seconds(noon), .session = "s2"});
     (void)b.take(seconds(noon), {}, 1);  // a message in hand is stored like all others
     f("sessions", b);
     waybill::deferred_messages ends;
     ends.defer({.sequence = 0, .due = wall_time::highest(), .since = wall_time::lowest()});
-    ends.defer({.sequence = UINT64_MAX, .due = wall_time::lowest(), .attempts = UINT32_MAX,
-                .session = std::string("\0\xFF\x80 no text", 11), .id = "\xC3\xA4",
+    ends.defer({.sequence = UINT64_MAX,
+                .due = wall_time::lowest(),
+                .attempts = UINT32_MAX,
+                .session = std::string("\0\xFF\x80 no text", 11),
+                .id = "\xC3\xA4",
                 .since = wall_time::highest()});
     f("ends", ends);
 }

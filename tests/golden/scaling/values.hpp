@@ -73,8 +73,11 @@ inline sc::policy policy_full()
 
 inline sc::policy policy_ladder()
 {
-    sc::policy p{.up = sc::averaged(sc::mean("dtu")) > 80, .down = sc::mean("dtu") < 30,
-                 .stabilise = {}, .zero_after = {}, .after_failure = {}};
+    sc::policy p{.up = sc::averaged(sc::mean("dtu")) > 80,
+                 .down = sc::mean("dtu") < 30,
+                 .stabilise = {},
+                 .zero_after = {},
+                 .after_failure = {}};
     p.instances = {0, 3};
     p.ladder = {{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}};
     return p;
@@ -110,8 +113,8 @@ inline sc::state state_full()
     const wall_time long_ago = wall_time::lowest();  // its text has the maximum length
     sc::state s;
     s.last_id = most;
-    s.pending = sc::pending_command{{most, most, most - 1}, long_ago,
-                                    duration::nanoseconds(INT64_MIN + 1)};
+    s.pending =
+        sc::pending_command{{most, most, most - 1}, long_ago, duration::nanoseconds(INT64_MIN + 1)};
     s.last_up = s.last_down = s.last_failure = s.warm_at = s.inactive_since = long_ago;
     s.warm_instances = most;
     for (std::uint64_t n = 0; n != sc::state::recommendations; ++n) {
@@ -126,12 +129,18 @@ inline sc::state state_full()
 /// The metrics of the decision. All views in it stay valid.
 inline std::vector<sc::reading> known()
 {
-    sc::reading orders{.metric = "orders", .points = 10, .first = noon - duration::seconds(540),
-                       .last = noon, .timed = true};
+    sc::reading orders{.metric = "orders",
+                       .points = 10,
+                       .first = noon - duration::seconds(540),
+                       .last = noon,
+                       .timed = true};
     orders.set(sc::statistic::mean, 412.5);
     orders.set(sc::statistic::highest, 500);
-    sc::reading age{.metric = "age", .points = 3, .first = noon - duration::seconds(120),
-                    .last = noon - duration::milliseconds(500), .timed = true};
+    sc::reading age{.metric = "age",
+                    .points = 3,
+                    .first = noon - duration::seconds(120),
+                    .last = noon - duration::milliseconds(500),
+                    .timed = true};
     age.set(sc::statistic::highest, 12);
     sc::reading backlog{.metric = "backlog", .points = 6};
     backlog.set(sc::statistic::last, 640);

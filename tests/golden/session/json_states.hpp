@@ -35,7 +35,10 @@ struct whole {
     constexpr whole(std::int64_t number = 0) : n(number) {}
     friend bool operator==(const whole&, const whole&) = default;
 };
-inline void to_json(nlohmann::json& j, const whole& w) { j = w.n; }
+inline void to_json(nlohmann::json& j, const whole& w)
+{
+    j = w.n;
+}
 inline void from_json(const nlohmann::json& j, whole& w)
 {
     if (!j.is_number_integer()) throw std::range_error("it is no whole number");
@@ -130,12 +133,13 @@ void each(F f)
     f("arrived_failed", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = waybill::session_progress::failure{3,
-                                     (7ULL << 48U) + 17,
-                                     dead_letter_reason::exhausted,
-                                     5,
-                                     "no printer answers: \xE2\x82\xAC 12 is unpaid",
-                                     noon + duration::milliseconds(59'250)};
+    s.progress.failed =
+        waybill::session_progress::failure{3,
+                                           (7ULL << 48U) + 17,
+                                           dead_letter_reason::exhausted,
+                                           5,
+                                           "no printer answers: \xE2\x82\xAC 12 is unpaid",
+                                           noon + duration::milliseconds(59'250)};
     f("failed", s);
 
     s.progress.failed->reason = dead_letter_reason::gap;
@@ -170,11 +174,11 @@ void each(F f)
                   last,
                   first};
     s.progress.failed = waybill::session_progress::failure{detail::highest_size,
-                                                       detail::highest_size,
-                                                       dead_letter_reason::session_failed,
-                                                       detail::highest_size,
-                                                       {},
-                                                       last};
+                                                           detail::highest_size,
+                                                           dead_letter_reason::session_failed,
+                                                           detail::highest_size,
+                                                           {},
+                                                           last};
     f("ends", s);
 }
 

@@ -57,12 +57,13 @@ void each(F f)
     f("arrived_failed", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = waybill::session_progress::failure{3,
-                                     (7ULL << 48U) + 17,
-                                     dead_letter_reason::exhausted,
-                                     5,
-                                     "no printer answers: \xE2\x82\xAC 12 is unpaid",
-                                     noon + duration::milliseconds(59'250)};
+    s.progress.failed =
+        waybill::session_progress::failure{3,
+                                           (7ULL << 48U) + 17,
+                                           dead_letter_reason::exhausted,
+                                           5,
+                                           "no printer answers: \xE2\x82\xAC 12 is unpaid",
+                                           noon + duration::milliseconds(59'250)};
     f("failed", s);
 
     s.progress.failed->reason = dead_letter_reason::gap;
@@ -90,11 +91,11 @@ void each(F f)
                   .begun = wall_time::highest(),
                   .changed = wall_time::lowest()};
     s.progress.failed = waybill::session_progress::failure{detail::highest_size,
-                                                       detail::highest_size,
-                                                       dead_letter_reason::session_failed,
-                                                       detail::highest_size,
-                                                       "",
-                                                       wall_time::highest()};
+                                                           detail::highest_size,
+                                                           dead_letter_reason::session_failed,
+                                                           detail::highest_size,
+                                                           "",
+                                                           wall_time::highest()};
     f("ends", s);
 }
 

@@ -76,8 +76,8 @@ void each(F f)
     {
         plain<double> w;
         using of = std::numeric_limits<double>;
-        constexpr double values[] = {0.0,       -0.0,         0.1,          1.5, 1.5, -1e300,
-                                     of::max(), of::lowest(), of::denorm_min(), 100};
+        constexpr double values[] = {
+            0.0, -0.0, 0.1, 1.5, 1.5, -1e300, of::max(), of::lowest(), of::denorm_min(), 100};
         for (std::int64_t n = 0; n != 10; ++n) w.insert(ns(1'500'000 * n + n / 7), values[n]);
         w.advance(ns(1'000'000'000));
         f("doubles", w);

@@ -69,14 +69,10 @@ pn_bytes_t bytes(std::uint64_t n)
 std::uint64_t length()
 {
     switch (below(16)) {
-        case 0:
-            return one_of({0, 1, 2, 127, 128, 253, 254, 255, 256, 257, 258});
-        case 1:
-            return 200 + below(80);
-        case 2:
-            return once_in(64) ? one_of({65'534, 65'535, 65'536, 65'537}) : below(600);
-        default:
-            return below(40);
+        case 0: return one_of({0, 1, 2, 127, 128, 253, 254, 255, 256, 257, 258});
+        case 1: return 200 + below(80);
+        case 2: return once_in(64) ? one_of({65'534, 65'535, 65'536, 65'537}) : below(600);
+        default: return below(40);
     }
 }
 
@@ -86,12 +82,9 @@ std::uint64_t number()
         case 0:
             return one_of({0, 1, 127, 128, 255, 256, 32'767, 32'768, 65'535, 65'536, 0x7FFF'FFFF,
                            0x8000'0000, 0xFFFF'FFFF, 0x1'0000'0000});
-        case 1:
-            return below(300);
-        case 2:
-            return 0 - below(300);
-        default:
-            return any() >> below(64);
+        case 1: return below(300);
+        case 2: return 0 - below(300);
+        default: return any() >> below(64);
     }
 }
 
@@ -104,9 +97,7 @@ T as()
 amqp::value put_value(pn_data_t* to)
 {
     switch (below(20)) {
-        case 0:
-            pn_data_put_null(to);
-            return {};
+        case 0: pn_data_put_null(to); return {};
         case 1: {
             const bool b = once_in(2);
             pn_data_put_bool(to, b);
@@ -162,15 +153,9 @@ amqp::value put_value(pn_data_t* to)
             pn_data_put_double(to, d);
             return d;
         }
-        case 12:
-            pn_data_put_char(to, 'x');
-            return U'x';
-        case 13:
-            pn_data_put_timestamp(to, as<std::int64_t>());
-            return amqp::value::timestamp();
-        case 14:
-            pn_data_put_uuid(to, pn_uuid_t{});
-            return amqp::value::uuid();
+        case 12: pn_data_put_char(to, 'x'); return U'x';
+        case 13: pn_data_put_timestamp(to, as<std::int64_t>()); return amqp::value::timestamp();
+        case 14: pn_data_put_uuid(to, pn_uuid_t{}); return amqp::value::uuid();
         case 15: {
             const auto n = length();
             pn_data_put_binary(to, bytes(n));
@@ -192,12 +177,9 @@ amqp::value put_value(pn_data_t* to)
 std::uint64_t how_many()
 {
     switch (below(64)) {
-        case 0:
-            return one_of({27, 28, 29, 126, 127, 128, 129, 200});
-        case 1:
-            return below(60);
-        default:
-            return below(5);
+        case 0: return one_of({27, 28, 29, 126, 127, 128, 129, 200});
+        case 1: return below(60);
+        default: return below(5);
     }
 }
 
@@ -247,8 +229,7 @@ pn_atom_t atom(amqp::identifier& id)
             id = amqp::identifier::binary(n);
             break;
         }
-        default:
-            break;
+        default: break;
     }
     return a;
 }
@@ -306,8 +287,7 @@ amqp::message fill(pn_message_t* m, stores& s)
     out.properties = put_map(pn_message_properties(m), s.properties, false);
 
     switch (below(8)) {
-        case 0:
-            break;
+        case 0: break;
         case 1:
             pn_message_set_inferred(m, false);
             out.body = amqp::content::value(put_value(pn_message_body(m)));
@@ -374,13 +354,13 @@ int main(int count, char** arguments)
         }
         if (exact != n || highest < n || lowest > n) {
             if (++wrong > 10) break;
-            std::fprintf(stderr, "message %llu (state %llu): proton %zu, size %llu, bound %llu, "
-                                 "minimal %llu\n",
-                         static_cast<unsigned long long>(i),
-                         static_cast<unsigned long long>(before), n,
-                         static_cast<unsigned long long>(exact),
-                         static_cast<unsigned long long>(highest),
-                         static_cast<unsigned long long>(lowest));
+            std::fprintf(
+                stderr,
+                "message %llu (state %llu): proton %zu, size %llu, bound %llu, "
+                "minimal %llu\n",
+                static_cast<unsigned long long>(i), static_cast<unsigned long long>(before), n,
+                static_cast<unsigned long long>(exact), static_cast<unsigned long long>(highest),
+                static_cast<unsigned long long>(lowest));
         }
     }
     pn_message_free(m);
@@ -399,14 +379,15 @@ int main(int count, char** arguments)
     const auto mean = [messages](std::uint64_t sum) {
         return static_cast<double>(sum) / static_cast<double>(messages == 0 ? 1 : messages);
     };
-    std::printf("%llu messages, seed %llu: all equal; %.0f bytes each, minimal %.1f less, "
-                "bound %.1f more; lists of 252 to 256 bytes: %llu %llu %llu %llu %llu\n",
-                static_cast<unsigned long long>(messages), static_cast<unsigned long long>(seed),
-                mean(bytes_written), mean(over_minimal), mean(over_bound),
-                static_cast<unsigned long long>(near_the_step[0]),
-                static_cast<unsigned long long>(near_the_step[1]),
-                static_cast<unsigned long long>(near_the_step[2]),
-                static_cast<unsigned long long>(near_the_step[3]),
-                static_cast<unsigned long long>(near_the_step[4]));
+    std::printf(
+        "%llu messages, seed %llu: all equal; %.0f bytes each, minimal %.1f less, "
+        "bound %.1f more; lists of 252 to 256 bytes: %llu %llu %llu %llu %llu\n",
+        static_cast<unsigned long long>(messages), static_cast<unsigned long long>(seed),
+        mean(bytes_written), mean(over_minimal), mean(over_bound),
+        static_cast<unsigned long long>(near_the_step[0]),
+        static_cast<unsigned long long>(near_the_step[1]),
+        static_cast<unsigned long long>(near_the_step[2]),
+        static_cast<unsigned long long>(near_the_step[3]),
+        static_cast<unsigned long long>(near_the_step[4]));
     return 0;
 }

@@ -16,8 +16,8 @@
 namespace {
 
 using engines::error_code;
-using scripted::read_until;
 using scripted::in_words;
+using scripted::read_until;
 using scripted::say;
 
 // A row of the adapter that equals a row of the library's table is not needed.
@@ -71,14 +71,16 @@ std::string outcome_after(std::string_view greeting, std::string_view reply,
                           std::span<const std::string_view> lines = bodies)
 {
     const scripted::peer p([&](int fd) {
-        say(fd, "INFO {\"server_name\":\"\\\"max_payload\\\":7,\",\"headers\":true,"
-                "\"max_payload\":64}\r\n");
+        say(fd,
+            "INFO {\"server_name\":\"\\\"max_payload\\\":7,\",\"headers\":true,"
+            "\"max_payload\":64}\r\n");
         if (!read_until(fd, "PING\r\n")) return;
         say(fd, std::string(greeting) + "\r\n");
         if (!read_until(fd, "PING\r\n")) return;
         say(fd, std::string(reply) + "\r\n");
         // After other replies, the server closes the connection.
-        if (reply.ends_with("PONG")) static_cast<void>(read_until(fd, "until the client closes it"));
+        if (reply.ends_with("PONG"))
+            static_cast<void>(read_until(fd, "until the client closes it"));
     });
     engines::nats subject("127.0.0.1", p.port(), "mails");
     return in_words(subject.send(lines));
@@ -89,15 +91,17 @@ std::string outcome_after(std::string_view greeting, std::string_view reply,
 int main()
 {
     scripted::score s;
-    for (const row& r : replies) s.expect("NATS", r.said, outcome_after("PONG", r.said), r.expected);
+    for (const row& r : replies)
+        s.expect("NATS", r.said, outcome_after("PONG", r.said), r.expected);
     for (const row& r : greetings)
         s.expect("NATS when connecting", r.said, outcome_after(r.said, "PONG"), r.expected);
     // nats.c compares the size itself. The limit is 64 bytes, newline included.
     const std::string longest(63, 'x');
     const std::string longer(64, 'x');
-    s.expect("NATS", "64 bytes", outcome_after("PONG", "PONG", std::array{std::string_view(longest)}),
-             "accepted");
-    s.expect("NATS", "65 bytes", outcome_after("PONG", "PONG", std::array{std::string_view(longer)}),
+    s.expect("NATS", "64 bytes",
+             outcome_after("PONG", "PONG", std::array{std::string_view(longest)}), "accepted");
+    s.expect("NATS", "65 bytes",
+             outcome_after("PONG", "PONG", std::array{std::string_view(longer)}),
              "refused 65 of 64");
     std::printf("%d replies of NATS, %d with another outcome\n", s.asked(), s.wrong());
     return s.wrong() == 0 && s.asked() > 20 ? 0 : 1;

@@ -17,8 +17,8 @@
 namespace {
 
 using engines::error_code;
-using scripted::read_until;
 using scripted::in_words;
+using scripted::read_until;
 using scripted::say;
 using waybill::wire::find;
 
@@ -48,7 +48,8 @@ constexpr row sqs_rows[]{
     {"BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You have sent 15 bytes.",
      "refused 15 of 9"},
     {"AWS.SimpleQueueService.BatchRequestTooLong Batch requests cannot be longer than 9 bytes. You "
-     "have sent 16 bytes.", "refused 16 of 9"},
+     "have sent 16 bytes.",
+     "refused 16 of 9"},
     // Numbers in other sentences are ignored, and so is an incomplete sentence.
     {"BatchRequestTooLong You have sent 99 items, and no batch is longer than 9 bytes.",
      "refused 15 of ?"},
@@ -59,7 +60,8 @@ constexpr row sqs_rows[]{
     {"TooManyEntriesInBatchRequest Maximum number of entries per request are 10. You have sent 11.",
      "refused ? of ?"},
     {"InvalidParameterValue One or more parameters are invalid. Reason: Message must be shorter "
-     "than 7 bytes.", "refused ? of ?"},
+     "than 7 bytes.",
+     "refused ? of ?"},
     {"InvalidParameterValue The request includes a parameter that is not valid for this queue type",
      "failed, permanent"},
     {"InvalidMessageContents a form feed", "failed, permanent"},
@@ -91,8 +93,8 @@ constexpr row sqs_entries[]{
 std::string by_http(int status, const nlohmann::json& body)
 {
     const std::string text = body.dump();
-    return "HTTP/1.1 " + std::to_string(status) + " So\r\nContent-Length: " +
-           std::to_string(text.size()) + "\r\n\r\n" + text;
+    return "HTTP/1.1 " + std::to_string(status) +
+           " So\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
 std::string ask_sqs(const std::string& reply)
@@ -121,18 +123,19 @@ int main()
     scripted::score s;
     for (const row& r : sqs_rows) {
         const std::size_t space = r.said.find(' ');
-        const std::string reply = by_http(
-            400, {{"__type", "com.amazonaws.sqs#" + std::string(r.said.substr(0, space))},
-                  {"message", r.said.substr(space + 1)}});
+        const std::string reply =
+            by_http(400, {{"__type", "com.amazonaws.sqs#" + std::string(r.said.substr(0, space))},
+                          {"message", r.said.substr(space + 1)}});
         s.expect("SQS", r.said, ask_sqs(reply), r.expected);
     }
     for (const row& r : sqs_entries) {
         const std::size_t space = r.said.find(' ');
-        const std::string reply = by_http(
-            200, {{"Successful", {{{"Id", "0"}}}},
-                  {"Failed", {{{"Id", "1"},
-                               {"Code", r.said.substr(0, space)},
-                               {"SenderFault", r.said.ends_with(" sender")}}}}});
+        const std::string reply =
+            by_http(200, {{"Successful", {{{"Id", "0"}}}},
+                          {"Failed",
+                           {{{"Id", "1"},
+                             {"Code", r.said.substr(0, space)},
+                             {"SenderFault", r.said.ends_with(" sender")}}}}});
         s.expect("an entry of SQS", r.said, ask_sqs(reply), r.expected);
     }
     s.expect("numbers", "", numbers() ? "read" : "not read", "read");

@@ -225,13 +225,8 @@ void checkpoint_rules()
         const waybill::partition_key one{"race", "g", "0"};
         std::optional<waybill::result<advance_outcome>> left;
         std::optional<waybill::result<advance_outcome>> right;
-        race(
-            [&] {
-                left = a.commit(one, from, {round + 1, "a"}, 1);
-            },
-            [&] {
-                right = b.commit(one, from, {round + 1, "b"}, 1);
-            });
+        race([&] { left = a.commit(one, from, {round + 1, "a"}, 1); },
+             [&] { right = b.commit(one, from, {round + 1, "b"}, 1); });
         const auto won = [](const auto& r) {
             return r->has_value() && **r == advance_outcome::applied;
         };

@@ -55,8 +55,12 @@ public:
         return store_->list(key, after, most);
     }
     auto dead_letter_keys() { return store_->dead_letter_keys(); }
-    auto load_crash_record(const waybill::partition_key& key) { return store_->load_crash_record(key); }
-    auto store_crash_record(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& row)
+    auto load_crash_record(const waybill::partition_key& key)
+    {
+        return store_->load_crash_record(key);
+    }
+    auto store_crash_record(transaction& tx, const waybill::partition_key& key,
+                            const waybill::crash_record& row)
     {
         return store_->store_crash_record(tx, key, row);
     }

@@ -364,10 +364,7 @@ void test_ordered_keys()
     support::standard_environment env;
     std::size_t most = 0;
     const auto r = support::send_in_flight(
-        all,
-        [](const line& l) {
-            return waybill::batch_sender::queued{l.body.size(), l.key};
-        },
+        all, [](const line& l) { return waybill::batch_sender::queued{l.body.size(), l.key}; },
         sender,
         [&](std::uint64_t attempt, const auto& batch) {
             std::vector<std::string_view> bodies;

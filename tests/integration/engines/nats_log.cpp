@@ -334,7 +334,8 @@ void append_all(const std::string& urls, const std::string& stream, seconds dura
         std::vector<nats_log::new_event> events;
         for (int i = n; i != std::min(n + batch, events_total); ++i) {
             const std::string id = std::to_string(i);
-            events.push_back({std::to_string(static_cast<std::uint64_t>(i) % partitions), id, body_of(i)});
+            events.push_back(
+                {std::to_string(static_cast<std::uint64_t>(i) % partitions), id, body_of(i)});
         }
         while (!log.append_all(events, seconds(3))) ++faults;
         std::this_thread::sleep_until(start + duration * (n + batch) / events_total);

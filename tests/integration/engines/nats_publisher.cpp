@@ -295,8 +295,8 @@ void window(const engines::nats_server& server)
         grown = measured();
         check(grown <= 4'096, std::to_string(grown) + " are in flight");
     }
-    check(grown > second, "with quick acknowledgements, " + std::to_string(grown) +
-                              " are in flight");
+    check(grown > second,
+          "with quick acknowledgements, " + std::to_string(grown) + " are in flight");
     (void)in_flight_after(std::chrono::milliseconds(400), server, broker, batch(1'000));
     const std::size_t reduced = measured();
     check(reduced >= 256 && reduced < grown,

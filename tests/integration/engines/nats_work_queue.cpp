@@ -22,15 +22,14 @@
 #include <thread>
 #include <vector>
 
-#include <signal.h>
-
 #include <engines/nats_work_queue.hpp>
+#include <signal.h>
 #include <support/environment.hpp>
+
+#include "free_port.hpp"
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue.hpp>
 #include <waybill/testing/queue_conformance.hpp>
-
-#include "free_port.hpp"
 
 namespace {
 
@@ -68,8 +67,8 @@ struct named_queue : engines::nats_work_queue {
                                nullptr));
         for (std::uint64_t n = 1; n <= info->State.LastSeq; ++n) {
             engines::nats_message m;
-            check(js_GetMsg(engines::out(m), client.jetstream(), dead.c_str(), n, nullptr,
-                            nullptr));
+            check(
+                js_GetMsg(engines::out(m), client.jetstream(), dead.c_str(), n, nullptr, nullptr));
             const std::string_view letter(natsMsg_GetData(m.get()),
                                           static_cast<std::size_t>(natsMsg_GetDataLength(m.get())));
             all.emplace_back(letter.substr(0, letter.find('\n')));
@@ -164,8 +163,8 @@ void work(const engines::server& at, const std::string& path, const std::string&
         std::this_thread::sleep_for(2ms);
         return {};
     };
-    const waybill::queue_policy policy{.lock = lock, .to_settle = 100ms, .poll_interval = 10ms,
-                                       .stop_when_empty = true};
+    const waybill::queue_policy policy{
+        .lock = lock, .to_settle = 100ms, .poll_interval = 10ms, .stop_when_empty = true};
     waybill::queue_report report;
     while (!std::filesystem::exists(done)) {
         waybill::run_queue(*queue, handle, policy, env, report);
@@ -194,16 +193,11 @@ int main(int argc, char** argv)
     const std::string& what = words[1];
     const engines::server at{.host = "127.0.0.1", .port = words[2], .patience = 1s};
     try {
-        if (what == "conform" && argc == 4)
-            conform(at, std::stoi(words[3]));
-        else if (what == "put" && argc == 5)
-            put(at, words[3], std::stoi(words[4]));
-        else if (what == "work" && argc == 5)
-            work(at, words[3], words[4]);
-        else if (what == "dead")
-            print_dead(at);
-        else
-            return 2;
+        if (what == "conform" && argc == 4) conform(at, std::stoi(words[3]));
+        else if (what == "put" && argc == 5) put(at, words[3], std::stoi(words[4]));
+        else if (what == "work" && argc == 5) work(at, words[3], words[4]);
+        else if (what == "dead") print_dead(at);
+        else return 2;
     } catch (const std::exception& e) {
         expect(false, e.what());
     }

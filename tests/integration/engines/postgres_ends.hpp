@@ -50,10 +50,8 @@ using waybill::commit_outcome;
                 if (!a) ++errors;
                 if (!a || *a != advance_outcome::applied) continue;
                 const auto c = tx->commit();
-                if (c && *c == commit_outcome::applied)
-                    ++winners[round];
-                else
-                    ++errors;
+                if (c && *c == commit_outcome::applied) ++winners[round];
+                else ++errors;
             }
         });
     }
@@ -97,7 +95,8 @@ using waybill::commit_outcome;
         if (auto tx = s.begin()) {
             const bool opened = tx->savepoint().has_value();
             const bool failed = !s.db().ask("INSERT INTO nowhere VALUES (1)").ok();
-            wrong += expect(opened && failed && tx->rollback_to_savepoint(), "undo mends a failed transaction");
+            wrong += expect(opened && failed && tx->rollback_to_savepoint(),
+                            "undo mends a failed transaction");
             (void)s.advance(*tx, key, {}, {2, ""}, 1);
             wrong += expect(is(tx->commit(), commit_outcome::applied), "and it is committed then");
         }

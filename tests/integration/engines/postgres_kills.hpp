@@ -104,8 +104,12 @@ public:
     {
         return store_.find(key, sequence);
     }
-    auto load_crash_record(const waybill::partition_key& key) { return store_.load_crash_record(key); }
-    auto store_crash_record(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& a)
+    auto load_crash_record(const waybill::partition_key& key)
+    {
+        return store_.load_crash_record(key);
+    }
+    auto store_crash_record(transaction& tx, const waybill::partition_key& key,
+                            const waybill::crash_record& a)
     {
         return store_.store_crash_record(tx.inner, key, a);
     }

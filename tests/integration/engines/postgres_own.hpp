@@ -5,8 +5,6 @@
 #ifndef WAYBILL_TESTS_POSTGRES_OWN_HPP
 #define WAYBILL_TESTS_POSTGRES_OWN_HPP
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include <engines/postgres_store.hpp>
+#include <unistd.h>
 
 #include "forwarding.hpp"
 

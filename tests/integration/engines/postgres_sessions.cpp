@@ -19,18 +19,16 @@
 #include <variant>
 #include <vector>
 
+#include <engines/postgres_sessions.hpp>
+#include <engines/postgres_step_letters.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <engines/postgres_sessions.hpp>
-#include <engines/postgres_step_letters.hpp>
-
+#include "../../../examples/support/environment.hpp"
+#include "postgres_own.hpp"
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/testing/pipeline_dead_letter_conformance.hpp>
 #include <waybill/testing/session_queue_conformance.hpp>
-
-#include "../../../examples/support/environment.hpp"
-#include "postgres_own.hpp"
 
 namespace {
 
@@ -57,7 +55,10 @@ void check(const waybill::testing::conformance_report& report)
     ++checks;
 }
 
-std::string in_schema(const std::string& schema) { return postgres_test::address_of(schema, "5s"); }
+std::string in_schema(const std::string& schema)
+{
+    return postgres_test::address_of(schema, "5s");
+}
 
 struct connection {
     std::unique_ptr<engines::postgres> db;
@@ -95,7 +96,8 @@ void send(queue_in& q, const std::string& session, int from, int to)
                          .id = session + "/" + std::to_string(n),
                          .body = std::to_string(n)});
     }
-    check(waybill::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)), "a batch is accepted");
+    check(waybill::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)),
+          "a batch is accepted");
 }
 
 // Body and delivery count, "-", or the fault.
@@ -115,7 +117,10 @@ std::string accept(queue_in& q, engines::session_lock& l)
     return l.session;
 }
 
-std::uint64_t depth(queue_in& q) { return q.depth().value_or(~std::uint64_t{0}); }
+std::uint64_t depth(queue_in& q)
+{
+    return q.depth().value_or(~std::uint64_t{0});
+}
 
 // Ends the server process that has the row lock, and waits for its end.
 void end_holder(queue_in& q, const engines::session_lock& l)
@@ -172,7 +177,8 @@ void letters_conformance()
     const auto held = q.accept("a");
     for (const bool commits : {false, true}) {
         auto tx = q.begin();
-        check(tx && q.confirm(*tx, **held).ok() && l.upsert(*tx, one).ok(), "written in a transaction");
+        check(tx && q.confirm(*tx, **held).ok() && l.upsert(*tx, one).ok(),
+              "written in a transaction");
         if (commits) check(tx->commit() == waybill::commit_outcome::applied, "committed");
         else tx->rollback();
         check(l.list()->size() == (commits ? 1U : 0U), "the dead letter is in the transaction");
@@ -192,12 +198,17 @@ void deliveries()
     check(accept(one, l) == "-", "there is nothing");
     send(one, "a", 1, 3);
     for (int n = 0; n != 5; ++n) {
-        check(accept(one, l) == "a" && receive(one, l) == "1#1", "closing a session does not count");
+        check(accept(one, l) == "a" && receive(one, l) == "1#1",
+              "closing a session does not count");
         check(one.close(l).ok(), "closed");
     }
     check(accept(one, l) == "a" && receive(one, l) == "1#1", "received");
-    check(one.abandon(l, *[&] { return std::optional(engines::session_message{.sequence = 1}); }()).ok(), "abandoned");
-    check(receive(one, l) == "1#2" && receive(one, l) == "2#1", "an abandoned message is next, and counts");
+    check(one.abandon(
+                 l, *[&] { return std::optional(engines::session_message{.sequence = 1}); }())
+              .ok(),
+          "abandoned");
+    check(receive(one, l) == "1#2" && receive(one, l) == "2#1",
+          "an abandoned message is next, and counts");
     const engines::session_lock old = l;
     end_holder(one, l);
     check(accept(two, l) == "a", "free as soon as the holder's connection has ended");
@@ -217,9 +228,11 @@ void deliveries()
               dead->deliveries == 3 && dead->dead_for == "delivered 3 times",
           "it is a dead letter of the queue");
     check(!*one.receive_dead(), "which has one receiver");
-    check((*one.peek_dead(0))->body == "1" && !*one.peek_dead(dead->sequence), "any number can peek");
+    check((*one.peek_dead(0))->body == "1" && !*one.peek_dead(dead->sequence),
+          "any number can peek");
     check(one.complete_dead(*dead).ok() && !*one.peek_dead(0), "removed");
-    check(one.complete(l, {.sequence = 3}).ok() && one.close(l).ok() && depth(one) == 0, "nothing is left");
+    check(one.complete(l, {.sequence = 3}).ok() && one.close(l).ok() && depth(one) == 0,
+          "nothing is left");
 }
 
 void rest()
@@ -237,32 +250,42 @@ void rest()
     std::this_thread::sleep_for(3100ms);
     send(q, "a", 4, 4);
     check(depth(q) == 5, "an id is known for a limited time");
-    check(q.send({.session = "b", .body = "x"}).ok() && q.send({.session = "b", .body = "x"}).ok() && depth(q) == 7,
+    check(q.send({.session = "b", .body = "x"}).ok() &&
+              q.send({.session = "b", .body = "x"}).ok() && depth(q) == 7,
           "without an id there are no duplicates");
-    const auto large = q.send(std::vector<engines::session_message>{{.session = "a", .body = std::string(262'144, 'x')}});
-    check(waybill::holds_alternative<waybill::batch_sender::too_large>(large) && depth(q) == 7, "too large");
+    const auto large = q.send(
+        std::vector<engines::session_message>{{.session = "a", .body = std::string(262'144, 'x')}});
+    check(waybill::holds_alternative<waybill::batch_sender::too_large>(large) && depth(q) == 7,
+          "too large");
 
     check(accept(q, l) == "a" && q.close(l, 3000ms).ok(), "closed with a pause");
     engines::session_lock second;
-    check(accept(other, second) == "b" && accept(other, l) == "-", "not before the end of the pause");
+    check(accept(other, second) == "b" && accept(other, l) == "-",
+          "not before the end of the pause");
     std::this_thread::sleep_for(3100ms);
     check(accept(q, l) == "a", "then it is accepted");
     check(!*other.accept("a") && (*other.accept("new")).has_value(), "accepted by its id");
 
-    check(q.set_state(l, std::string(11, 'x')).kind == fault_kind::permanent, "a state can be too large");
-    check(q.set_state(l, std::string("\0\xff", 2)).ok() && *q.state(l) == std::string("\0\xff", 2), "any bytes");
-    check(*other.sessions_with_state() == std::vector<std::string>{"a"}, "the sessions with a state");
+    check(q.set_state(l, std::string(11, 'x')).kind == fault_kind::permanent,
+          "a state can be too large");
+    check(q.set_state(l, std::string("\0\xff", 2)).ok() && *q.state(l) == std::string("\0\xff", 2),
+          "any bytes");
+    check(*other.sessions_with_state() == std::vector<std::string>{"a"},
+          "the sessions with a state");
 
     // A process that has lost its lock, but not its other connection, in a transaction.
     auto tx = q.begin();
     end_holder(q, l);
     const engines::session_lock old = l;
     check(accept(other, l) == "a", "accepted by another process");
-    check(q.save(*tx, old, "late").kind == fault_kind::ownership_lost, "a former holder saves nothing");
+    check(q.save(*tx, old, "late").kind == fault_kind::ownership_lost,
+          "a former holder saves nothing");
     tx->rollback();
     // The same if its process does not yet know that.
-    engines::prepared late(*q.db, "UPDATE session_states SET state = 'late' WHERE session = 'a' AND token = $1");
-    check(late.run(old.token).touched() == 0 && *other.state(l) == std::string("\0\xff", 2), "the token stops it");
+    engines::prepared late(
+        *q.db, "UPDATE session_states SET state = 'late' WHERE session = 'a' AND token = $1");
+    check(late.run(old.token).touched() == 0 && *other.state(l) == std::string("\0\xff", 2),
+          "the token stops it");
 
     // Without `renew` the server ends a holder that is idle.
     queue_in brief(schema, {.lock = 1s});
@@ -273,18 +296,25 @@ void rest()
         check(brief.renew(l).ok(), "renewed");
     }
     std::this_thread::sleep_for(1500ms);
-    check(accept(other, second) == "c" && receive(brief, l) == "ownership_lost", "idle for too long");
+    check(accept(other, second) == "c" && receive(brief, l) == "ownership_lost",
+          "idle for too long");
     // Its other connection ends: the lock stays.
     check(other.db->handle() != nullptr, "connected");
     engines::postgres killer(postgres_test::where);
     killer.connect();
-    killer.exec(("SELECT pg_terminate_backend(" + std::to_string(PQbackendPID(other.db->handle())) + ", 5000)").c_str());
-    check(receive(other, second) == "1#1" && accept(brief, l) == "-", "the lock outlives the other connection");
+    killer.exec(("SELECT pg_terminate_backend(" + std::to_string(PQbackendPID(other.db->handle())) +
+                 ", 5000)")
+                    .c_str());
+    check(receive(other, second) == "1#1" && accept(brief, l) == "-",
+          "the lock outlives the other connection");
 
-    q.db->exec("UPDATE session_messages SET properties = 'x' WHERE session = 'c'; UPDATE session_messages SET taken = 0");
+    q.db->exec(
+        "UPDATE session_messages SET properties = 'x' WHERE session = 'c'; UPDATE session_messages "
+        "SET taken = 0");
     const auto unread = other.receive(second);
     check(!unread && unread.error().kind == fault_kind::infrastructure &&
-              unread.error().text.find("of c in session_messages: the properties cannot be read") != std::string::npos,
+              unread.error().text.find("of c in session_messages: the properties cannot be read") !=
+                  std::string::npos,
           "a message that cannot be read");
     queue_in without(postgres_test::fresh_schema());
     check(depth(without) == 0, "an empty queue");
@@ -293,7 +323,8 @@ void rest()
     engines::postgres nowhere("host=127.0.0.1 port=1 dbname=x");
     engines::postgres_sessions unreachable(nowhere, "host=127.0.0.1 port=1 dbname=x");
     check(unreachable.accept().error().kind == fault_kind::infrastructure &&
-              unreachable.send(engines::session_message{.session = "a"}).kind == fault_kind::infrastructure,
+              unreachable.send(engines::session_message{.session = "a"}).kind ==
+                  fault_kind::infrastructure,
           "without a server");
 }
 
@@ -347,7 +378,8 @@ void work(const std::string& schema)
     queue_in q(schema, {.deliveries = 1'000'000});
     letters_in letters(schema);
     engines::prepared effect(*q.db, "INSERT INTO effects VALUES ($1::bytea, $2, $3)");
-    const auto handle = [&](engines::postgres_sessions::transaction&, sum& s, const waybill::pipeline::step& step,
+    const auto handle = [&](engines::postgres_sessions::transaction&, sum& s,
+                            const waybill::pipeline::step& step,
                             const engines::session_message& m) {
         effect.run(m.session, step.number, ++s.steps);
         return waybill::fault{};
@@ -359,7 +391,8 @@ void work(const std::string& schema)
     p.pipeline.broker_max_deliveries = 1'000'000;
     p.pipeline.retry.pauses = {.base = 1ms, .cap = 20ms};
     try {
-        (void)waybill::run_session(q, waybill::state_codec<sum>(), letters, handle, p, until_signal());
+        (void)waybill::run_session(q, waybill::state_codec<sum>(), letters, handle, p,
+                                   until_signal());
     } catch (const engines::postgres_error&) {
         _exit(3);  // a restart of the server in a statement of the handler
     }
@@ -382,9 +415,10 @@ void killed(const char* folder, const char* server)
         for (std::uint64_t n = 1; n <= steps; ++n) {
             engines::session_message m{.session = session, .id = session + "/" + std::to_string(n)};
             const waybill::step_properties step{session, n, 1, steps, n == steps};
-            waybill::write_step_properties(step, {}, [&](std::string_view name, std::string_view value) {
-                m.properties.emplace(name, value);
-            });
+            waybill::write_step_properties(step, {},
+                                           [&](std::string_view name, std::string_view value) {
+                                               m.properties.emplace(name, value);
+                                           });
             batch.push_back(m);
         }
         check(waybill::holds_alternative<waybill::batch_sender::accepted>(q.send(batch)), "sent");
@@ -414,8 +448,9 @@ void killed(const char* folder, const char* server)
         kill(w, SIGKILL);
         waitpid(w, nullptr, 0);
         if (kills == 12) {
-            const std::string restart = "kill -9 $(head -n 1 " + std::string(folder) + "/data/postmaster.pid); sleep 0.3; bash " +
-                                        server + " start " + folder;
+            const std::string restart = "kill -9 $(head -n 1 " + std::string(folder) +
+                                        "/data/postmaster.pid); sleep 0.3; bash " + server +
+                                        " start " + folder;
             check(std::system(restart.c_str()) == 0, "the server starts again");
         }
         w = start();
@@ -426,12 +461,18 @@ void killed(const char* folder, const char* server)
         waitpid(w, nullptr, 0);
     }
     check(left == 0, "all messages are complete");
-    check(number(schema, "SELECT count(*) FROM effects") == sessions * steps, "each step took effect once");
-    check(number(schema, "SELECT count(*) FROM (SELECT DISTINCT session, step FROM effects) AS d") == sessions * steps,
-          "each step took effect");
-    check(number(schema, "SELECT count(*) FROM effects WHERE seen <> step") == 0, "with the state of the step before it");
-    check(number(schema, "SELECT count(*) FROM effects AS a JOIN effects AS b USING (session)"
-                         " WHERE a.step < b.step AND a.place > b.place") == 0, "and in order");
+    check(number(schema, "SELECT count(*) FROM effects") == sessions * steps,
+          "each step took effect once");
+    check(
+        number(schema, "SELECT count(*) FROM (SELECT DISTINCT session, step FROM effects) AS d") ==
+            sessions * steps,
+        "each step took effect");
+    check(number(schema, "SELECT count(*) FROM effects WHERE seen <> step") == 0,
+          "with the state of the step before it");
+    check(number(schema,
+                 "SELECT count(*) FROM effects AS a JOIN effects AS b USING (session)"
+                 " WHERE a.step < b.step AND a.place > b.place") == 0,
+          "and in order");
     std::printf("killed: %d workers, the server once\n", parts - 1);
 }
 
@@ -459,8 +500,10 @@ void released(const std::string& schema)
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     while (accept(q, l) == "-" && clock_type::now() - begun < 30s) std::this_thread::sleep_for(1ms);
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(clock_type::now() - begun);
-    check(took < 30s && receive(q, l) == "1#2", "free after " + std::to_string(took.count()) + " ms");
+    const auto took =
+        std::chrono::duration_cast<std::chrono::milliseconds>(clock_type::now() - begun);
+    check(took < 30s && receive(q, l) == "1#2",
+          "free after " + std::to_string(took.count()) + " ms");
     std::printf("released: after %d ms\n", static_cast<int>(took.count()));
 }
 

@@ -33,7 +33,8 @@ int shown(const char* suite, const waybill::testing::conformance_report& report)
 {
     for (const std::string& rule : report.broken) std::printf("broken: %s\n", rule.c_str());
     for (const std::string& rule : report.untested) std::printf("untested: %s\n", rule.c_str());
-    std::printf("%s: %zu rules broken, %zu untested\n", suite, report.broken.size(), report.untested.size());
+    std::printf("%s: %zu rules broken, %zu untested\n", suite, report.broken.size(),
+                report.untested.size());
     return static_cast<int>(report.broken.size() + report.untested.size());
 }
 
@@ -93,25 +94,26 @@ private:
 int leases_conform()
 {
     int wrong = shown("leases", waybill::testing::lease_conformance(
-        [&] { return leases_at(address_of(fresh_schema(), "5s")); },
-        [](const leases_at& l) { return leases_at(l.address()); },
-        [](auto f, auto g) {
-            std::thread other(f);
-            g();
-            other.join();
-        },
-        [](const leases_at& l, const waybill::partition_key&) {
-            engines::postgres by_hand(l.address());
-            by_hand.connect();
-            by_hand.exec("DELETE FROM leases");
-        }));
+                                    [&] { return leases_at(address_of(fresh_schema(), "5s")); },
+                                    [](const leases_at& l) { return leases_at(l.address()); },
+                                    [](auto f, auto g) {
+                                        std::thread other(f);
+                                        g();
+                                        other.join();
+                                    },
+                                    [](const leases_at& l, const waybill::partition_key&) {
+                                        engines::postgres by_hand(l.address());
+                                        by_hand.connect();
+                                        by_hand.exec("DELETE FROM leases");
+                                    }));
     leases_at nowhere("host=127.0.0.1 port=1 connect_timeout=2");
     wrong += shown("leases in an outage", waybill::testing::lease_outage_conformance(nowhere));
     const std::string both = fresh_schema();
     store_at checkpoints(both);
     engines::postgres_leases leases(checkpoints.db());
     leases_at other(address_of(both, "50ms"));
-    return wrong + shown("fence", waybill::testing::fence_conformance(checkpoints.bare(), leases, other));
+    return wrong +
+           shown("fence", waybill::testing::fence_conformance(checkpoints.bare(), leases, other));
 }
 
 }  // namespace

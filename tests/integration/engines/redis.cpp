@@ -53,7 +53,8 @@ void await(F holds)
 {
     const auto deadline = std::chrono::steady_clock::now() + 10min;
     while (!holds()) {
-        if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("awaited in vain");
+        if (std::chrono::steady_clock::now() > deadline)
+            throw std::runtime_error("awaited in vain");
         std::this_thread::sleep_for(10ms);
     }
 }

@@ -278,18 +278,12 @@ int main(int argc, char** argv)
 {
     const std::vector<std::string> words(argv, argv + argc);
     try {
-        if (argc == 3 && words[1] == "conform")
-            conform(words[2]);
-        else if (argc == 3 && words[1] == "server")
-            serve(words[2]);
-        else if (argc == 4 && words[1] == "put")
-            put(words[2], std::stoi(words[3]));
-        else if (argc == 5 && words[1] == "work")
-            work(words[2], words[3], words[4]);
-        else if (argc == 3 && words[1] == "end")
-            print_end(words[2]);
-        else
-            return 2;
+        if (argc == 3 && words[1] == "conform") conform(words[2]);
+        else if (argc == 3 && words[1] == "server") serve(words[2]);
+        else if (argc == 4 && words[1] == "put") put(words[2], std::stoi(words[3]));
+        else if (argc == 5 && words[1] == "work") work(words[2], words[3], words[4]);
+        else if (argc == 3 && words[1] == "end") print_end(words[2]);
+        else return 2;
     } catch (const std::exception& e) {
         expect(false, e.what());
     }

@@ -17,11 +17,11 @@
 #include <vector>
 
 #include <arpa/inet.h>
+#include <engines/number.hpp>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <engines/number.hpp>
 #include <waybill/batch.hpp>
 
 namespace scripted {

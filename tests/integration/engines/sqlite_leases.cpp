@@ -31,12 +31,16 @@ void check(bool holds, const std::string& what)
 class connection {
 public:
     explicit connection(std::string path)
-        : path_(std::move(path)), db_(std::make_unique<engines::database>(path_)),
+        : path_(std::move(path)),
+          db_(std::make_unique<engines::database>(path_)),
           leases_(std::make_unique<engines::sqlite_leases>(*db_))
     {
     }
 
-    auto list(const std::string& source, const std::string& group) { return leases_->list(source, group); }
+    auto list(const std::string& source, const std::string& group)
+    {
+        return leases_->list(source, group);
+    }
     auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
     auto heartbeat(const waybill::owner_heartbeat& p) { return leases_->heartbeat(p); }
     auto leave(const waybill::owner_heartbeat& p) { return leases_->leave(p); }
@@ -85,7 +89,8 @@ void fence(const std::string& path)
           "fence: no lease has this epoch");
     {
         auto tx = *store.begin();
-        check(*store.advance(tx, key, waybill::position{1, {}}, {2, {}}, 1) == advance_outcome::applied,
+        check(*store.advance(tx, key, waybill::position{1, {}}, {2, {}}, 1) ==
+                  advance_outcome::applied,
               "fence: the holder advances");
         check(!other.claim({key, {"b", 2}, 2, mine.version}),
               "fence: the lease of an open commit cannot be claimed, and that is a fault");
@@ -99,7 +104,8 @@ void fence(const std::string& path)
           "fence: a replaced owner cannot commit, also before any other commit");
     check(advance(waybill::position{2, {}}, 3, 2) == advance_outcome::applied,
           "fence: the new owner commits");
-    check(advance(waybill::position{2, {}}, 4, 2) == advance_outcome::conflict, "fence: compare-and-set is left");
+    check(advance(waybill::position{2, {}}, 4, 2) == advance_outcome::conflict,
+          "fence: compare-and-set is left");
 }
 
 }  // namespace
@@ -107,9 +113,12 @@ void fence(const std::string& path)
 int main(int, char** argv)
 {
     int stores = 0;
-    const auto path = [&] { return std::string(argv[1]) + "/leases" + std::to_string(++stores) + ".sqlite"; };
+    const auto path = [&] {
+        return std::string(argv[1]) + "/leases" + std::to_string(++stores) + ".sqlite";
+    };
     const auto report = waybill::testing::lease_conformance(
-        [&] { return connection(path()); }, [](const connection& c) { return connection(c.path()); },
+        [&] { return connection(path()); },
+        [](const connection& c) { return connection(c.path()); },
         [](auto f, auto g) {
             std::thread one(f);
             g();
@@ -123,7 +132,8 @@ int main(int, char** argv)
 
     connection gone(path());
     engines::database(gone.path()).exec("DROP TABLE leases; DROP TABLE owners");
-    for (const std::string& rule : waybill::testing::lease_outage_conformance(gone).broken) check(false, rule);
+    for (const std::string& rule : waybill::testing::lease_outage_conformance(gone).broken)
+        check(false, rule);
 
     fence(path());
     const std::string both = path();

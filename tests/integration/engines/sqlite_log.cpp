@@ -42,14 +42,16 @@ public:
     {
         log_->append(p, body);
         if (!std::exchange(skips_, false)) return;
-        engines::statement(*db_, "UPDATE log SET sequence = sequence + 4 WHERE part = ? AND sequence ="
-                                 " (SELECT max(sequence) FROM log AS l WHERE l.part = log.part)")
+        engines::statement(*db_,
+                           "UPDATE log SET sequence = sequence + 4 WHERE part = ? AND sequence ="
+                           " (SELECT max(sequence) FROM log AS l WHERE l.part = log.part)")
             .run(p);
     }
     void skip() { skips_ = true; }
     void truncate(const std::string& p, std::uint64_t sequence)
     {
-        engines::statement(*db_, "DELETE FROM log WHERE part = ? AND sequence <= ?").run(p, sequence);
+        engines::statement(*db_, "DELETE FROM log WHERE part = ? AND sequence <= ?")
+            .run(p, sequence);
     }
     void drop() { db_->exec("DROP TABLE log"); }
 
@@ -64,7 +66,9 @@ private:
 int main(int, char** argv)
 {
     int logs = 0;
-    const auto path = [&] { return std::string(argv[1]) + "/log" + std::to_string(++logs) + ".sqlite"; };
+    const auto path = [&] {
+        return std::string(argv[1]) + "/log" + std::to_string(++logs) + ".sqlite";
+    };
     const auto report = waybill::testing::log_conformance(
         [&] { return connection(path()); },
         [](connection& c, const std::string& p, const std::string& body) { c.append(p, body); },

@@ -27,8 +27,8 @@ int main(int, char** argv)
         g();
         other.join();
     };
-    int wrong = engines_test::shown("outbox",
-                                    waybill::testing::outbox_conformance(make, again, race));
+    int wrong =
+        engines_test::shown("outbox", waybill::testing::outbox_conformance(make, again, race));
 
     // Another program holds the write lock for longer than this connection waits.
     box_at box(folder + "/outbox_busy.sqlite");

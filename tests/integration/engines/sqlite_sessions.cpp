@@ -15,10 +15,9 @@
 
 #include <engines/sqlite_sessions.hpp>
 
+#include "sqlite_states.hpp"
 #include <waybill/testing/session_conformance.hpp>
 #include <waybill/testing/session_queue_conformance.hpp>
-
-#include "sqlite_states.hpp"
 
 namespace {
 
@@ -38,7 +37,10 @@ void check(bool holds, const std::string& what)
 }
 
 std::int64_t the_time = 1'000'000;
-std::int64_t test_clock() { return the_time; }
+std::int64_t test_clock()
+{
+    return the_time;
+}
 
 constexpr engines::session_options short_lock{.lock = 100ms, .deliveries = 3, .clock = test_clock};
 
@@ -112,14 +114,18 @@ void order_and_locks(connection& one, connection& two)
     check(accept(one, a) == "a" && accept(two, b) == "b", "each session has one holder");
     engines::session_lock none;
     check(accept(one, none) == "-", "and no other one");
-    check(receive(one, a) == "1#1" && receive(one, a) == "2#1" && receive(one, a) == "3#1", "in order");
+    check(receive(one, a) == "1#1" && receive(one, a) == "2#1" && receive(one, a) == "3#1",
+          "in order");
     check(receive(one, a) == "-", "no message comes twice under one lock");
     send(two, "a", 4, 4);
     check(receive(one, a) == "4#1", "the holder of the session receives later messages");
     check(receive(two, {"a", a.token + 1}) == "ownership_lost",
           "without the lock no message is received");
     check(receive(two, {"c", 1}) == "ownership_lost", "an unknown session has no holder");
-    check(one.queue.complete(a, *[&] { return std::optional(engines::session_message{.sequence = 1}); }()).ok(),
+    check(one.queue
+              .complete(
+                  a, *[&] { return std::optional(engines::session_message{.sequence = 1}); }())
+              .ok(),
           "a message is completed");
     check(one.queue.complete(a, {.sequence = 1}).kind == fault_kind::ownership_lost,
           "and once only");
@@ -137,10 +143,12 @@ void deliveries(connection& one, connection& two)
     engines::session_lock l;
     send(one, "a", 1, 3);
     for (int n = 0; n != 5; ++n) {
-        check(accept(one, l) == "a" && receive(one, l) == "1#1", "closing a session does not count");
+        check(accept(one, l) == "a" && receive(one, l) == "1#1",
+              "closing a session does not count");
         check(one.queue.close(l).ok(), "closed");
     }
-    check(accept(one, l) == "a" && receive(one, l) == "1#1" && receive(one, l) == "2#1", "received");
+    check(accept(one, l) == "a" && receive(one, l) == "1#1" && receive(one, l) == "2#1",
+          "received");
     check(one.queue.abandon(l, {.sequence = 1}).ok(), "abandoned");
     check(receive(one, l) == "1#2", "it comes next of all, and this counts");
     the_time += 99;
@@ -157,19 +165,23 @@ void deliveries(connection& one, connection& two)
     check(one.queue.close(old).kind == fault_kind::ownership_lost, "and closes nothing");
     check(receive(two, l) == "1#3" && receive(two, l) == "2#2" && receive(two, l) == "3#1",
           "a lock that runs out counts for what was received, and for nothing else");
-    check(one.queue.receive_dead().value_or(std::nullopt) == std::nullopt ? true : false, "none is dead yet");
+    check(one.queue.receive_dead().value_or(std::nullopt) == std::nullopt ? true : false,
+          "none is dead yet");
     check(two.queue.abandon(l, {.sequence = 1}).ok(), "the last delivery");
     check(receive(two, l) == "-", "a dead-lettered message is not received again");
-    check(two.queue.complete(l, {.sequence = 2}).ok() && two.queue.complete(l, {.sequence = 3}).ok(),
-          "the next ones go on as if nothing had been");
+    check(
+        two.queue.complete(l, {.sequence = 2}).ok() && two.queue.complete(l, {.sequence = 3}).ok(),
+        "the next ones go on as if nothing had been");
     const auto dead = *one.queue.receive_dead();
-    check(dead && dead->body == "1" && dead->session == "a" && dead->deliveries == 3 && dead->id == "a/1",
+    check(dead && dead->body == "1" && dead->session == "a" && dead->deliveries == 3 &&
+              dead->id == "a/1",
           "the broker has parked it");
     check(dead && dead->dead_for == "delivered 3 times", "with its reason");
     check(!*two.queue.receive_dead(), "a dead letter has one receiver");
     for (int i = 0; i != 2; ++i) {
         const auto seen = *two.queue.peek_dead(0);
-        check(seen && seen->body == "1" && seen->sequence == dead->sequence && seen->dead_for == dead->dead_for,
+        check(seen && seen->body == "1" && seen->sequence == dead->sequence &&
+                  seen->dead_for == dead->dead_for,
               "a second peek returns the same letter");
     }
     check(!*two.queue.peek_dead(dead->sequence), "no dead letter after it");
@@ -198,7 +210,8 @@ void pauses(connection& one, connection& two)
     send(one, "b", 1, 1);
     check(accept(one, l) == "a" && receive(one, l) == "1#1", "received");
     check(one.queue.close(l, 500ms).ok(), "given back for later");
-    check(accept(two, l) == "b" && two.queue.close(l, 500ms).ok(), "the others are not kept waiting");
+    check(accept(two, l) == "b" && two.queue.close(l, 500ms).ok(),
+          "the others are not kept waiting");
     check(accept(two, l) == "-", "no worker receives it before");
     the_time += 499;
     check(accept(one, l) == "-", "not yet");
@@ -235,9 +248,12 @@ void states(connection& one, connection& two)
     check(one.queue.sessions_with_state()->empty(), "and not found any more");
     check(two.queue.complete(l, {.sequence = 2}).kind == fault_kind::ownership_lost,
           "not received");
-    check(receive(two, l) == "2#1" && two.queue.complete(l, {.sequence = 2}).ok() && two.queue.close(l).ok(), "complete");
+    check(receive(two, l) == "2#1" && two.queue.complete(l, {.sequence = 2}).ok() &&
+              two.queue.close(l).ok(),
+          "complete");
     const auto empty = *one.queue.accept("a");
-    check(empty && empty->token != l.token && receive(one, *empty) == "-", "a session without messages is had by its name");
+    check(empty && empty->token != l.token && receive(one, *empty) == "-",
+          "a session without messages is had by its name");
     const auto fresh = *two.queue.accept("new");
     check(fresh && two.queue.set_state(*fresh, "x").ok() && two.queue.close(*fresh).ok(),
           "also a session that did not exist");
@@ -254,7 +270,9 @@ void duplicates(connection& one, connection& two)
     send(two, {same, same, same});
     check(one.queue.depth() == 4, "also in another session, and in one batch");
     engines::session_lock l;
-    check(accept(one, l) == "a" && receive(one, l) == "1#1" && one.queue.complete(l, {.sequence = 1}).ok(), "done");
+    check(accept(one, l) == "a" && receive(one, l) == "1#1" &&
+              one.queue.complete(l, {.sequence = 1}).ok(),
+          "done");
     send(one, "a", 1, 1);
     check(one.queue.depth() == 3, "also when the first one is complete");
     the_time += 599'999;
@@ -279,15 +297,20 @@ void batches(connection& one)
     n.id = "a/2";
     const auto both = one.queue.send(std::vector{m, n});
     const auto* no = waybill::get_if<waybill::batch_sender::too_large>(&both);
-    const std::uint64_t size = engines::sqlite_sessions::envelope + 2 * engines::sqlite_sessions::size_of(m);
-    check(no && no->actual == size && no->limit == 262'144, "too large is refused, with the numbers");
+    const std::uint64_t size =
+        engines::sqlite_sessions::envelope + 2 * engines::sqlite_sessions::size_of(m);
+    check(no && no->actual == size && no->limit == 262'144,
+          "too large is refused, with the numbers");
     check(one.queue.depth() == 0, "and nothing of it is taken");
     send(one, {m});
     engines::session_lock l;
     check(accept(one, l) == "a", "accepted");
     const auto got = *one.queue.receive(l);
-    check(got && got->properties == m.properties && got->body == m.body && got->id == m.id, "what came is what was sent");
-    check(got && got->enqueued == the_time && got->find("waybill-step") == "1" && !got->find("other"), "and when");
+    check(got && got->properties == m.properties && got->body == m.body && got->id == m.id,
+          "what came is what was sent");
+    check(
+        got && got->enqueued == the_time && got->find("waybill-step") == "1" && !got->find("other"),
+        "and when");
 }
 
 void numbers(const std::string& path)
@@ -302,7 +325,8 @@ void numbers(const std::string& path)
     for (engines::session_lock l; accept(c, l) != "-";) {
         const auto one = *c.queue.receive(l);
         const auto two = *c.queue.receive(l);
-        check(one->sequence >> 48U == two->sequence >> 48U && one->sequence < two->sequence, "a session is in one partition");
+        check(one->sequence >> 48U == two->sequence >> 48U && one->sequence < two->sequence,
+              "a session is in one partition");
         parts.push_back(one->sequence >> 48U);
         above = above || parts.back() != parts.front();
         check(c.queue.complete(l, *one).ok() && c.queue.complete(l, *two).ok(), "complete");
@@ -317,7 +341,8 @@ void numbers(const std::string& path)
     while (const auto m = *c.queue.receive(l)) {
         seen += m->body + ":" + std::to_string(m->sequence & ((std::uint64_t{1} << 48U) - 1)) + " ";
     }
-    check(seen == "3:281474976710655 4:0 5:1 6:2 ", "numbers go round, and the order stays: " + seen);
+    check(seen == "3:281474976710655 4:0 5:1 6:2 ",
+          "numbers go round, and the order stays: " + seen);
 }
 
 // Two receivers at the same time, each with a connection and a thread. Each message is completed
@@ -372,7 +397,8 @@ void conforms(const std::string& tables, const waybill::state_budget& budget, Pa
     for (const std::string& r : report.untested) check(false, "untested: " + r);
     states gone(path());
     engines::database(gone.path()).exec(("DROP TABLE " + tables).c_str());
-    for (const std::string& w : waybill::testing::session_outage_conformance(gone).broken) check(false, w);
+    for (const std::string& w : waybill::testing::session_outage_conformance(gone).broken)
+        check(false, w);
 }
 
 /// The queue conformance suite of waybill::run_session.
@@ -382,8 +408,9 @@ void runs_sessions(const std::string& path)
     using waybill::testing::sent_message;
     const auto report = waybill::testing::session_queue_conformance(
         [&] {
-            engines::database(path).exec("DROP TABLE IF EXISTS messages; DROP TABLE IF EXISTS sessions;"
-                                         "DROP TABLE IF EXISTS used_ids");
+            engines::database(path).exec(
+                "DROP TABLE IF EXISTS messages; DROP TABLE IF EXISTS sessions;"
+                "DROP TABLE IF EXISTS used_ids");
             return queue_of(path);
         },
         [](queue_of& q, const sent_message& m) {
@@ -420,7 +447,9 @@ void broken(const std::string& path)
 int main(int, char** argv)
 {
     int files = 0;
-    const auto path = [&] { return std::string(argv[1]) + "/sessions" + std::to_string(++files) + ".sqlite"; };
+    const auto path = [&] {
+        return std::string(argv[1]) + "/sessions" + std::to_string(++files) + ".sqlite";
+    };
     for (const auto& both : {order_and_locks, deliveries, pauses, states, duplicates}) {
         const std::string file = path();
         connection one(file);

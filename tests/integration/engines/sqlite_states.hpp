@@ -38,11 +38,8 @@ public:
     {
         return answer([&] {
             waybill::save_result<version> s;
-            save_.each(
-                [&] {
-                    s = {waybill::state_write::applied, save_.size(0)};
-                },
-                session, engines::blob{bytes}, expected);
+            save_.each([&] { s = {waybill::state_write::applied, save_.size(0)}; }, session,
+                       engines::blob{bytes}, expected);
             return s;
         });
     }
@@ -87,22 +84,27 @@ public:
                                                         const std::optional<version>& expected)
     {
         using saving = waybill::save_result<version>;
-        return held<saving>(session, [&](const engines::session_lock& l, std::optional<stored> s) -> waybill::result<saving> {
-            if (expected != (s ? std::optional(s->version) : std::nullopt)) return saving{};
-            auto f = queue_.set_state(l, std::to_string(l.token) + ' ' + bytes);
-            if (!f.ok()) return waybill::unexpected(std::move(f));
-            return saving{waybill::state_write::applied, l.token};
-        });
+        return held<saving>(session,
+                            [&](const engines::session_lock& l,
+                                std::optional<stored> s) -> waybill::result<saving> {
+                                if (expected != (s ? std::optional(s->version) : std::nullopt))
+                                    return saving{};
+                                auto f = queue_.set_state(l, std::to_string(l.token) + ' ' + bytes);
+                                if (!f.ok()) return waybill::unexpected(std::move(f));
+                                return saving{waybill::state_write::applied, l.token};
+                            });
     }
     waybill::result<waybill::state_write> clear(const std::string& session, const version& expected)
     {
         using waybill::state_write;
-        return held<state_write>(session, [&](const engines::session_lock& l, std::optional<stored> s) -> waybill::result<state_write> {
-            if (!s || s->version != expected) return state_write::conflict;
-            auto f = queue_.set_state(l, {});
-            if (!f.ok()) return waybill::unexpected(std::move(f));
-            return state_write::applied;
-        });
+        return held<state_write>(session,
+                                 [&](const engines::session_lock& l,
+                                     std::optional<stored> s) -> waybill::result<state_write> {
+                                     if (!s || s->version != expected) return state_write::conflict;
+                                     auto f = queue_.set_state(l, {});
+                                     if (!f.ok()) return waybill::unexpected(std::move(f));
+                                     return state_write::applied;
+                                 });
     }
 
 private:
@@ -132,17 +134,23 @@ public:
     using version = typename Store::version;
 
     explicit file_states(std::string path)
-        : path_(std::move(path)), db_(std::make_unique<engines::database>(path_)), store_(std::make_unique<Store>(*db_))
+        : path_(std::move(path)),
+          db_(std::make_unique<engines::database>(path_)),
+          store_(std::make_unique<Store>(*db_))
     {
         sqlite3_busy_timeout(db_->handle(), 10'000);
     }
 
     auto load(const std::string& session) { return store_->load(session); }
-    auto save(const std::string& session, const std::string& bytes, const std::optional<version>& expected)
+    auto save(const std::string& session, const std::string& bytes,
+              const std::optional<version>& expected)
     {
         return store_->save(session, bytes, expected);
     }
-    auto clear(const std::string& session, const version& expected) { return store_->clear(session, expected); }
+    auto clear(const std::string& session, const version& expected)
+    {
+        return store_->clear(session, expected);
+    }
 
     [[nodiscard]] const std::string& path() const { return path_; }
 

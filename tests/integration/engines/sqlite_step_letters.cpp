@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <engines/sqlite_step_letters.hpp>
+
 #include <waybill/testing/pipeline_dead_letter_conformance.hpp>
 
 namespace {
@@ -104,7 +105,8 @@ int main(int, char** argv)
     check(other.upsert(later).ok() && stored(1) == later, "another message is another letter");
     check(letters.list()->size() == 4, "and there is still one for each");
 
-    check(letters.remove(std::vector{again, all[3], letter("c", 1)}).ok(), "one that is not there is removed");
+    check(letters.remove(std::vector{again, all[3], letter("c", 1)}).ok(),
+          "one that is not there is removed");
     check(*other.list() == std::vector{all[0], all[2]}, "and those that are there");
 
     // Another connection writes: the call has no effect.
@@ -126,7 +128,9 @@ int main(int, char** argv)
     db.exec("UPDATE step_letters SET row_key = 'nine' WHERE row_key LIKE '%9'");
     check(!letters.list() && letters.list().error().text.find("row key") != std::string::npos,
           "one that is no number is named");
-    db.exec("UPDATE step_letters SET row_key = '00000000000000000009', reason = 'bored' WHERE row_key = 'nine'");
+    db.exec(
+        "UPDATE step_letters SET row_key = '00000000000000000009', reason = 'bored' WHERE row_key "
+        "= 'nine'");
     check(!letters.list(), "and so is a reason that there is not");
     db.exec("DROP TABLE step_letters");
     check(!letters.list() && !letters.upsert(all[0]).ok(), "without a table nothing works");

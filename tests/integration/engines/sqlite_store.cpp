@@ -13,11 +13,10 @@
 #include <engines/sqlite_leases.hpp>
 #include <engines/sqlite_store.hpp>
 
+#include "forwarding.hpp"
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/testing/conformance.hpp>
 #include <waybill/testing/outage_conformance.hpp>
-
-#include "forwarding.hpp"
 
 namespace {
 
@@ -75,7 +74,10 @@ struct simulation {
     {
         sqlite3_busy_timeout(db.handle(), 0);
     }
-    std::int64_t count(const char* sql) { return engines::statement(db, sql).number().value_or(-1); }
+    std::int64_t count(const char* sql)
+    {
+        return engines::statement(db, sql).number().value_or(-1);
+    }
     std::int64_t effects() { return count("SELECT count(*) FROM effects"); }
     void room_for(std::int64_t pages)
     {
@@ -88,7 +90,8 @@ struct simulation {
         waybill::batch_policy p;
         p.savepoints = savepoints;
         const auto stored = store.load(key);
-        return process_batch(store, {key, waybill::position_of(*stored), 1, 7}, events, handler, {}, p);
+        return process_batch(store, {key, waybill::position_of(*stored), 1, 7}, events, handler, {},
+                             p);
     }
 };
 
@@ -115,11 +118,16 @@ void lost(const std::string& path)
             w.effect.run(1, "in another");
         }
         check(!tx.open() && !w.store.begin(), "lost: the transaction continues");
-        check(down(tx.savepoint()) && down(tx.release_savepoint()) && down(tx.rollback_to_savepoint()), "lost: savepoints");
-        check(down(w.store.advance(tx, key, {}, {1, ""}, 1)) && down(w.store.reset(tx, key, {1, ""}, 1)),
+        check(down(tx.savepoint()) && down(tx.release_savepoint()) &&
+                  down(tx.rollback_to_savepoint()),
+              "lost: savepoints");
+        check(down(w.store.advance(tx, key, {}, {1, ""}, 1)) &&
+                  down(w.store.reset(tx, key, {1, ""}, 1)),
               "lost: checkpoints");
         check(down(w.store.put(tx, letter)) && down(w.store.remove(tx, key, 1)), "lost: letters");
-        check(down(w.store.store_crash_record(tx, key, {})) && down(w.store.clear_crash_record(tx, key)), "lost: attempts");
+        check(down(w.store.store_crash_record(tx, key, {})) &&
+                  down(w.store.clear_crash_record(tx, key)),
+              "lost: attempts");
         check(*tx.commit() == waybill::commit_outcome::not_applied, "lost: commit");
         check(!w.db.in_transaction() && w.effects() == 0, "lost: something stays");
     }
@@ -143,7 +151,8 @@ void full_disk(const std::string& path, bool savepoints, bool catches_all)
     simulation w(path);
     w.room_for(200);
     std::vector<event> events;
-    for (std::uint64_t n = 1; n != 7; ++n) events.push_back({n, std::string(n == 4 ? 2'000'000 : 20'000, 'x')});
+    for (std::uint64_t n = 1; n != 7; ++n)
+        events.push_back({n, std::string(n == 4 ? 2'000'000 : 20'000, 'x')});
     const auto stubborn = [&](auto&, const event& e) {
         try {
             w.effect.run(e.sequence, e.body);
@@ -156,10 +165,12 @@ void full_disk(const std::string& path, bool savepoints, bool catches_all)
         }
     };
     for (int n = 0; n != 3; ++n) {
-        const auto r = w.deliver(events, waybill::catching(stubborn, engines::classify), savepoints);
+        const auto r =
+            w.deliver(events, waybill::catching(stubborn, engines::classify), savepoints);
         check(r.outcome == waybill::batch_outcome::redeliver,
               "full disk: " + std::string(name(r.outcome)));
-        check(w.effects() == 0 && w.count("SELECT count(*) FROM dead_letters") == 0, "full disk: something stays");
+        check(w.effects() == 0 && w.count("SELECT count(*) FROM dead_letters") == 0,
+              "full disk: something stays");
         check(!w.db.in_transaction(), "full disk: a transaction stays open");
     }
     w.room_for(2'000);
@@ -176,13 +187,16 @@ void full_anywhere(const std::string& path)
         simulation w(path + std::to_string(pages));
         // The statement inserts several rows and may break a rule. Then SQLite undoes only the
         // statement.
-        w.db.exec("CREATE TABLE lines (n INTEGER, line INTEGER NOT NULL, body TEXT, UNIQUE (n, line))");
-        engines::statement three(w.db, "INSERT INTO lines SELECT ?1, column1, ?2 FROM (VALUES (1), (2), (3))");
+        w.db.exec(
+            "CREATE TABLE lines (n INTEGER, line INTEGER NOT NULL, body TEXT, UNIQUE (n, line))");
+        engines::statement three(
+            w.db, "INSERT INTO lines SELECT ?1, column1, ?2 FROM (VALUES (1), (2), (3))");
         w.room_for(pages);
         const auto handle = [&](auto&, const event& e) { three.run(e.sequence, e.body); };
         const auto plain = w.deliver(events, waybill::catching(handle));
         const auto own = w.deliver(events, waybill::catching(handle, engines::classify));
-        check(plain.dead_lettered == 0 && own.dead_lettered == 0, "a full disk: good events are parked");
+        check(plain.dead_lettered == 0 && own.dead_lettered == 0,
+              "a full disk: good events are parked");
     }
 }
 
@@ -190,13 +204,17 @@ void full_anywhere(const std::string& path)
 void refused(const std::string& path)
 {
     simulation w(path);
-    const auto parked = w.deliver(
-        {{1, "a"}, {2, "b"}},
-        waybill::catching([&](auto&, const event& e) {
-            if (e.sequence == 1) w.db.exec("INSERT INTO effects VALUES (NULL, 'no number')");
-            else w.effect.run(e.sequence, e.body);
-        }, engines::classify));
-    check(parked.dead_lettered == 1 && w.effects() == 1, "refused: an event that breaks a rule of the table");
+    const auto parked =
+        w.deliver({{1, "a"}, {2, "b"}},
+                  waybill::catching(
+                      [&](auto&, const event& e) {
+                          if (e.sequence == 1)
+                              w.db.exec("INSERT INTO effects VALUES (NULL, 'no number')");
+                          else w.effect.run(e.sequence, e.body);
+                      },
+                      engines::classify));
+    check(parked.dead_lettered == 1 && w.effects() == 1,
+          "refused: an event that breaks a rule of the table");
 
     sqlite3_limit(w.db.handle(), SQLITE_LIMIT_LENGTH, 1'000'000);
     auto tx = *w.store.begin();
@@ -205,8 +223,11 @@ void refused(const std::string& path)
     check(!large && large.error().kind == fault_kind::permanent,
           "refused: a letter that is too large");
     d.body = "small";
-    check(w.store.put(tx, d) && *tx.commit() == waybill::commit_outcome::applied, "refused: and the transaction");
-    w.db.exec("CREATE TRIGGER no_letters BEFORE INSERT ON dead_letters BEGIN SELECT RAISE(ROLLBACK, 'no'); END");
+    check(w.store.put(tx, d) && *tx.commit() == waybill::commit_outcome::applied,
+          "refused: and the transaction");
+    w.db.exec(
+        "CREATE TRIGGER no_letters BEFORE INSERT ON dead_letters BEGIN SELECT RAISE(ROLLBACK, "
+        "'no'); END");
     auto again = *w.store.begin();
     const auto gone = w.store.put(again, d);
     check(!gone && gone.error().kind == fault_kind::infrastructure,
@@ -222,17 +243,21 @@ void unreadable(const std::string& path)
         if (r) return check(false, "unreadable: a value where there is none: " + all.front());
         for (const std::string& part : all) {
             const std::string& text = r.error().text;
-            check(text.find(part) != text.npos, "unreadable: '" + part + "' is not in '" + text + "'");
+            check(text.find(part) != text.npos,
+                  "unreadable: '" + part + "' is not in '" + text + "'");
         }
     };
     const auto put = [&](const char* table, const char* values) {
-        w.db.exec(("INSERT OR REPLACE INTO " + std::string(table) + " VALUES ('orders', 'billing', '0', " + values + ")").c_str());
+        w.db.exec(("INSERT OR REPLACE INTO " + std::string(table) +
+                   " VALUES ('orders', 'billing', '0', " + values + ")")
+                      .c_str());
     };
     const auto load = [&](const char* values) {
         put("checkpoints", values);
         return w.store.load(key);
     };
-    says(load("'no number', '', 1"), {"sequence is 'no number'", "FROM checkpoints", "'billing'", "part = '0'"});
+    says(load("'no number', '', 1"),
+         {"sequence is 'no number'", "FROM checkpoints", "'billing'", "part = '0'"});
     {
         auto tx = *w.store.begin();
         says(w.store.advance(tx, key, {}, {1, ""}, 1), {"sequence is 'no number'"});
@@ -240,8 +265,10 @@ void unreadable(const std::string& path)
     says(load("1e300, '', 1"), {"sequence is '1.0e+300'"});
     says(load("7, '', 'x'"), {"epoch is 'x'", "sequence is '7'"});
     says(load("7, x'00', 0.5"), {"epoch is '0.5'"});
-    check(load("NULL, '', 1") && !*load("NULL, '', 1"), "unreadable: a checkpoint at the beginning");
-    check((*load("-1, 'é', -1"))->at == waybill::position{~std::uint64_t{0}, "é"}, "unreadable: the highest number");
+    check(load("NULL, '', 1") && !*load("NULL, '', 1"),
+          "unreadable: a checkpoint at the beginning");
+    check((*load("-1, 'é', -1"))->at == waybill::position{~std::uint64_t{0}, "é"},
+          "unreadable: the highest number");
 
     const auto attempted = [&](const char* values) {
         put("attempts", values);
@@ -250,14 +277,17 @@ void unreadable(const std::string& path)
     says(attempted("'zz', 1, 1, 1, 1, 1"), {"sequence is 'zz'", "FROM attempts"});
     says(attempted("1, 2, 1, 4294967296, 1, 1"), {"deaths is '4294967296'"});
     says(attempted("1, 2, 1, -1, 1, 1"), {"deaths is '-1'"});
-    check((*attempted("NULL, 2, 1, 4294967295, 1, 1"))->deaths == UINT32_MAX, "unreadable: the most deaths");
+    check((*attempted("NULL, 2, 1, 4294967295, 1, 1"))->deaths == UINT32_MAX,
+          "unreadable: the most deaths");
 
     const auto letter = [&](const char* values) {
         put("dead_letters", values);
         return w.store.find(key, 9);
     };
-    check((*letter("9, '', 5, '', 'a text', 0, 1, NULL, 2, 0, 0"))->body == "a text", "unreadable: a letter");
-    says(letter("9, '', 77, '', x'', 0, 0, 0, 0, 0, 0"), {"class is '77'", "FROM dead_letters", "sequence = 9"});
+    check((*letter("9, '', 5, '', 'a text', 0, 1, NULL, 2, 0, 0"))->body == "a text",
+          "unreadable: a letter");
+    says(letter("9, '', 77, '', x'', 0, 0, 0, 0, 0, 0"),
+         {"class is '77'", "FROM dead_letters", "sequence = 9"});
     says(w.store.list(key, {}, 10), {"class is '77'", "sequence is '9'", "part = '0'"});
     says(letter("9, '', 2, '', x'', -5, 0, 0, 0, 0, 0"), {"tries is '-5'"});
     says(letter("9, '', 2, '', x'', 0, 'noon', 0, 0, 0, 0"), {"occurred is 'noon'"});

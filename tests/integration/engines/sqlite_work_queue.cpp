@@ -7,6 +7,7 @@
 
 #include <engines/sqlite_work_queue.hpp>
 #include <support/environment.hpp>
+
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue.hpp>
 #include <waybill/testing/queue_conformance.hpp>

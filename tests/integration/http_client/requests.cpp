@@ -94,14 +94,16 @@ void outcome_unknown()
     begins("no content", after("HTTP/1.1 204 No Content\r\n\r\n"), "204 ");
     begins("continue", after("HTTP/1.1 100 Continue\r\n\r\n" + done), "200 hi");
     begins("an error", after("HTTP/1.1 500 No\r\nContent-Length: 1\r\n\r\n!"), "500 !");
-    begins("a redirect", after("HTTP/1.1 302 So\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
+    begins("a redirect",
+           after("HTTP/1.1 302 So\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
            "302 ");
     std::string many = "HTTP/1.1 200 OK\r\n";
     for (int n = 0; n != 201; ++n) many += "A: b\r\n";
     contains("headers", after(many + head_end), "more than 200 headers");
     begins("headers", after(many + head_end), "sent: ");
-    contains("a large body", after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4000001\r\n" +
-                                   std::string(0x4000001, 'a') + "\r\n0\r\n\r\n"),
+    contains("a large body",
+             after("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4000001\r\n" +
+                   std::string(0x4000001, 'a') + "\r\n0\r\n\r\n"),
              "more than 64 MiB");
 
     const scripted::peer silent([](int fd) { read_until(fd, "never"); });
@@ -128,7 +130,8 @@ void kept_connections()
             http_client http("http://127.0.0.1:" + p.port(), {.repeatable = repeatable});
             begins("the first", asked(http, body), "200 hi");
             begins("the second", asked(http, body), repeatable ? "200 hi" : "sent: 127.0.0.1:");
-            score.expect("http_client", "requests", std::to_string(requests), repeatable ? "3" : "2");
+            score.expect("http_client", "requests", std::to_string(requests),
+                         repeatable ? "3" : "2");
             begins("the next", asked(http, body), "200 hi");
             score.expect("http_client", "connections", std::to_string(connections),
                          repeatable ? "2" : "3");  // libcurl opens one before the abort
@@ -187,25 +190,31 @@ void with_tls(const std::string& port, const std::string& ca)
     begins("the CA is known", first, "200 ");
     begins("the connection is kept", asked(trusted), first);  // it is the number of connections
     http_client stranger(origin);
-    begins("the CA is unknown", asked(stranger), "not sent: 127.0.0.1:" + port + ": the server's certificate is refused: ");
+    begins("the CA is unknown", asked(stranger),
+           "not sent: 127.0.0.1:" + port + ": the server's certificate is refused: ");
     contains("the CA is unknown", asked(stranger), "CURL_CA_BUNDLE");
     http_client other("https://localhost:" + port, {.ca_file = ca});
     contains("another host name", asked(other), "the server's certificate is refused: ");
     begins("another host name", asked(other), "not sent: ");
     http_client no_file(origin, {.ca_file = ca + ".none"});
-    contains("no CA file", asked(no_file), "the file of CA certificates " + ca + ".none cannot be read");
+    contains("no CA file", asked(no_file),
+             "the file of CA certificates " + ca + ".none cannot be read");
     begins("no CA file", asked(no_file), "not sent: ");
 
     auto at = *engines::azure_table_at(origin + "/devstoreaccount1/letters");
     const auto refused = engines::azure_table(at).list();
-    contains("a table", refused ? "accepted" : refused.error().text, "the server's certificate is refused");
+    contains("a table", refused ? "accepted" : refused.error().text,
+             "the server's certificate is refused");
     at.ca_file = ca;
     const auto accepted = engines::azure_table(at).list();
     begins("a table", accepted ? "accepted" : accepted.error().text, "accepted");
 
     const engines::server management{.host = "127.0.0.1", .port = port};
-    const auto depth = [&] { return engines::rabbitmq_depth(management, "/", "q", "https").read(); };
-    contains("a depth", depth() ? "accepted" : depth().error(), "the server's certificate is refused");
+    const auto depth = [&] {
+        return engines::rabbitmq_depth(management, "/", "q", "https").read();
+    };
+    contains("a depth", depth() ? "accepted" : depth().error(),
+             "the server's certificate is refused");
     setenv("CURL_CA_BUNDLE", ca.c_str(), 1);
     begins("a depth", depth() ? "accepted" : depth().error(), "accepted");
     begins("the CA of the environment", asked(stranger), "200 ");

@@ -58,10 +58,13 @@ bool soon(F holds, steady::duration patience = 60s)
     return true;
 }
 
-bool nobody_left() { return waitpid(-1, nullptr, WNOHANG) == -1; }
+bool nobody_left()
+{
+    return waitpid(-1, nullptr, WNOHANG) == -1;
+}
 
 constexpr auto lease = 2s;
-constexpr auto late = 1s;    // the delay until a server checks its clock
+constexpr auto late = 1s;  // the delay until a server checks its clock
 
 /// Returns nothing if the queue is empty or cannot be reached.
 template <class Queue>
@@ -137,9 +140,11 @@ void look_at(Queue& queue, const std::string& address)
     std::this_thread::sleep_for(lease + late);
     std::optional<typename Queue::message> c;
     expect(soon([&] { return (c = take(queue)).has_value(); }), "nothing is lost");
-    expect(c && c->body == "c" && c->deliveries == 2 && queue.complete(*c).ok(), "another one gets it");
+    expect(c && c->body == "c" && c->deliveries == 2 && queue.complete(*c).ok(),
+           "another one gets it");
     auto last = take(queue);
-    expect(last && last->body == "a \r\n longer one" && queue.complete(*last).ok(), "bytes are bytes");
+    expect(last && last->body == "a \r\n longer one" && queue.complete(*last).ok(),
+           "bytes are bytes");
     expect(queue.depth() == engines::depth{.age = 0} && queue.finished() == 4, "all is done");
 }
 
@@ -155,8 +160,8 @@ std::string refusal(const std::string& folder, const std::string& where)
 void expect_refusal(const std::string& folder, const std::string& where, std::string_view words)
 {
     const std::string said = refusal(folder, where);
-    expect(said.find(words) != said.npos, where + ": \"" + said + "\" instead of " +
-                                              std::string(words));
+    expect(said.find(words) != said.npos,
+           where + ": \"" + said + "\" instead of " + std::string(words));
 }
 
 constexpr autoscaler::live_traffic traffic{
@@ -249,9 +254,13 @@ void run_on_others(const std::string& folder)
             expect(!there("WAYBILL_LIVE"), "nothing but that was made");
             queue.put("left");
         }
-        { live_queue queue(folder, where + "/ORDERS"); }
+        {
+            live_queue queue(folder, where + "/ORDERS");
+        }
         expect(there("ORDERS"), "what is left stays there");
-        { live_queue queue(folder, where); }
+        {
+            live_queue queue(folder, where);
+        }
         expect(!there("WAYBILL_LIVE"), "what is empty is removed");
         struct form {
             const char* subject = nullptr;
@@ -304,7 +313,10 @@ void look_at_forms()
 void hear_strange_things()
 {
     // INBOX is replaced by that of the request.
-    std::vector<std::string> all{"MSG\r\n", "MSG \r\n", "MSG INBOX 1 -1\r\n", "-ERR 'no'\r\n",
+    std::vector<std::string> all{"MSG\r\n",
+                                 "MSG \r\n",
+                                 "MSG INBOX 1 -1\r\n",
+                                 "-ERR 'no'\r\n",
                                  "HMSG INBOX 1 9 4\r\nNATS\r\n",
                                  "HMSG INBOX 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n"};
     for (const std::string body :

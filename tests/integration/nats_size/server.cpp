@@ -3,18 +3,18 @@
 // server: a server accepts messages of exactly the computed maximum of wire/nats, and refuses one
 // more byte. Speaks the protocol itself, over a socket. Arguments: port, max_payload.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <waybill/wire/nats.hpp>
 

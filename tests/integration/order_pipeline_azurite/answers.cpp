@@ -32,9 +32,13 @@ waybill::pipeline_dead_letter letter(std::uint64_t sequence)
 /// "409 EntityAlreadyExists" in the form of the service.
 std::string error(int status, const std::string& code)
 {
-    return http_response(status, R"({"odata.error":{"code":")" + code + R"(","message":{"value":"words"}}})");
+    return http_response(
+        status, R"({"odata.error":{"code":")" + code + R"(","message":{"value":"words"}}})");
 }
-std::string row(std::uint64_t sequence) { return engines::row_of(letter(sequence)).dump(); }
+std::string row(std::uint64_t sequence)
+{
+    return engines::row_of(letter(sequence)).dump();
+}
 
 /// The table of the service.
 azure_table table_of(const http_service& s)
@@ -46,7 +50,8 @@ scripted::score score;
 
 using call = std::function<waybill::fault(azure_table&)>;
 
-void expect(const char* what, const call& f, texts answers, std::string_view how, std::string_view asked)
+void expect(const char* what, const call& f, texts answers, std::string_view how,
+            std::string_view asked)
 {
     http_service s(std::move(answers));
     azure_table t = table_of(s);
@@ -56,10 +61,22 @@ void expect(const char* what, const call& f, texts answers, std::string_view how
     if (!fault.ok() && fault.text.empty()) score.expect("a table", what, "no words", "words");
 }
 
-waybill::fault upsert(azure_table& t) { return t.upsert(letter(7)); }
-waybill::fault write(azure_table& t) { return t.write(std::vector{letter(7), letter(8)}); }
-waybill::fault write_one(azure_table& t) { return t.write(std::vector{letter(7)}); }
-waybill::fault remove(azure_table& t) { return t.remove(std::vector{letter(7), letter(8)}); }
+waybill::fault upsert(azure_table& t)
+{
+    return t.upsert(letter(7));
+}
+waybill::fault write(azure_table& t)
+{
+    return t.write(std::vector{letter(7), letter(8)});
+}
+waybill::fault write_one(azure_table& t)
+{
+    return t.write(std::vector{letter(7)});
+}
+waybill::fault remove(azure_table& t)
+{
+    return t.remove(std::vector{letter(7), letter(8)});
+}
 waybill::fault list(azure_table& t)
 {
     const auto all = t.list();
@@ -104,13 +121,15 @@ void faults()
     expect("no HTTP", write, {"220 smtp ready\r\n\r\n"}, "infrastructure", "PUT");
     expect("no length", write, {"HTTP/1.1 200 So\r\n\r\n"}, "infrastructure", "PUT");
     expect("broken off", write, {""}, "infrastructure", "PUT");
-    expect("in the middle", write, {"HTTP/1.1 200 So\r\nContent-Length: 9\r\n\r\n{"}, "infrastructure", "PUT");
+    expect("in the middle", write, {"HTTP/1.1 200 So\r\nContent-Length: 9\r\n\r\n{"},
+           "infrastructure", "PUT");
 
     // A kept connection that was closed is replaced once without an error.
     const std::string done = http_response(204, "");
     expect("gone between", write, {done, "", done}, "none", "PUT PUT PUT");
     expect("gone for good", write, {done, "", ""}, "infrastructure", "PUT PUT PUT");
-    expect("closed in order", write, {http_response(204, "", "Connection: close\r\n"), done}, "none", "PUT PUT");
+    expect("closed in order", write, {http_response(204, "", "Connection: close\r\n"), done},
+           "none", "PUT PUT");
 }
 
 void conditions()
@@ -122,29 +141,34 @@ void conditions()
     const std::string found = http_response(200, row(7), "ETag: W/\"one\"\r\n");
     expect("new", upsert, {done}, "none", "POST");
     expect("there", upsert, {there, found, done}, "none", "POST GET PUT");
-    expect("changed", upsert, {there, found, changed, there, found, done}, "none", "POST GET PUT POST GET PUT");
+    expect("changed", upsert, {there, found, changed, there, found, done}, "none",
+           "POST GET PUT POST GET PUT");
     expect("removed", upsert, {there, gone, done}, "none", "POST GET POST");
     expect("removed later", upsert, {there, found, gone, done}, "none", "POST GET PUT POST");
     texts always;
     for (int n = 0; n != 5; ++n) always.insert(always.end(), {there, found, changed});
     expect("changed always", upsert, always, "transient",
            "POST GET PUT POST GET PUT POST GET PUT POST GET PUT POST GET PUT");
-    expect("no letter there", upsert, {there, http_response(200, "[]")}, "infrastructure", "POST GET");
+    expect("no letter there", upsert, {there, http_response(200, "[]")}, "infrastructure",
+           "POST GET");
 
     http_service s({there, found, done});
     azure_table t = table_of(s);
     score.expect("a table", "an etag", upsert(t).ok() ? "written" : "not written", "written");
     const bool matched = s.requests()[2].find("\r\nIf-Match: W/\"one\"\r\n") != std::string::npos;
     score.expect("a table", "an etag", matched ? "matched" : s.requests()[2], "matched");
-    const bool path = s.requests()[2].starts_with("PUT /devstoreaccount1/letters(PartitionKey=%27it%27%27s%27,"
-                                                  "RowKey=%2700000000000000000007%27) HTTP/1.1\r\n");
+    const bool path = s.requests()[2].starts_with(
+        "PUT /devstoreaccount1/letters(PartitionKey=%27it%27%27s%27,"
+        "RowKey=%2700000000000000000007%27) HTTP/1.1\r\n");
     score.expect("a table", "a key", path ? "a path" : s.requests()[2], "a path");
 
     // A missing table is created.
     const std::string none = error(404, "TableNotFound");
     expect("no table", upsert, {none, http_response(201, "{}"), done}, "none", "POST POST POST");
-    expect("another client creates it", upsert, {none, error(409, "TableAlreadyExists"), done}, "none", "POST POST POST");
-    expect("must not make it", upsert, {none, error(403, "AuthorizationFailure")}, "infrastructure", "POST POST");
+    expect("another client creates it", upsert, {none, error(409, "TableAlreadyExists"), done},
+           "none", "POST POST POST");
+    expect("must not make it", upsert, {none, error(403, "AuthorizationFailure")}, "infrastructure",
+           "POST POST");
     expect("is not there", upsert, {none, done, none}, "infrastructure", "POST POST POST");
     expect("goes away", upsert, {none, error(409, "TableBeingDeleted")}, "transient", "POST POST");
 
@@ -156,14 +180,16 @@ void conditions()
     azure_table u = table_of(r);
     const bool last_first = remove(u).ok() && r.requests()[0].find("08%27)") != std::string::npos &&
                             r.requests()[0].find("\r\nIf-Match: *\r\n") != std::string::npos;
-    score.expect("a table", "removes", last_first ? "from the last" : r.requests()[0], "from the last");
+    score.expect("a table", "removes", last_first ? "from the last" : r.requests()[0],
+                 "from the last");
 }
 
 void lists()
 {
     const auto page = [](const std::string& rows, const std::string& next) {
-        const std::string more = next.empty() ? "" : "x-ms-continuation-NextPartitionKey: " + next +
-                                                         "\r\nX-MS-CONTINUATION-NextRowKey: 1!a b\r\n";
+        const std::string more = next.empty() ? ""
+                                              : "x-ms-continuation-NextPartitionKey: " + next +
+                                                    "\r\nX-MS-CONTINUATION-NextRowKey: 1!a b\r\n";
         return http_response(200, R"({"value":[)" + rows + "]}", more);
     };
     http_service s({page(row(7), "k"), page("", "l"), page(row(8) + "," + row(9), "")});
@@ -172,28 +198,33 @@ void lists()
     const bool same = all && *all == std::vector{letter(7), letter(8), letter(9)};
     score.expect("a table", "pages", same ? "all" : "not all", "all");
     const std::string first = s.requests()[0].substr(0, s.requests()[0].find("\r\n"));
-    score.expect("a table", "the first page", first,
-                 "GET /devstoreaccount1/letters()?$top=2&$filter=PartitionKey%20eq%20%27a%26b%27 HTTP/1.1");
-    const bool next = s.requests()[1].find("%27&NextPartitionKey=k&NextRowKey=1%21a%20b HTTP") != std::string::npos;
+    score.expect(
+        "a table", "the first page", first,
+        "GET /devstoreaccount1/letters()?$top=2&$filter=PartitionKey%20eq%20%27a%26b%27 HTTP/1.1");
+    const bool next = s.requests()[1].find("%27&NextPartitionKey=k&NextRowKey=1%21a%20b HTTP") !=
+                      std::string::npos;
     score.expect("a table", "the next page", next ? "asked" : s.requests()[1], "asked");
 
-    const std::string chunks = "HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\n"
-                               "9;x=y\r\n{\"value\":\r\n3\r\n[]}\r\n0\r\nT: t\r\n\r\n";
+    const std::string chunks =
+        "HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "9;x=y\r\n{\"value\":\r\n3\r\n[]}\r\n0\r\nT: t\r\n\r\n";
     expect("in chunks", list, {chunks}, "none", "GET");
-    expect("a chunk of no length", list, {"HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"},
-           "infrastructure", "GET");
+    expect("a chunk of no length", list,
+           {"HTTP/1.1 200 So\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n"}, "infrastructure", "GET");
     expect("round and round", list, {page("", "k"), page("", "k")}, "infrastructure", "GET GET");
     expect("no list", list, {http_response(200, "{}")}, "infrastructure", "GET");
     expect("torn", list, {http_response(200, "{\"value\":[")}, "infrastructure", "GET");
-    for (const char* bad : {R"({"RowKey":"x"})", R"({"RowKey":"1","step":"x"})", R"({"RowKey":"1","last":1})", "1",
-                            R"({"RowKey":"1","reason":"bored"})", R"({"RowKey":"1","parked":"yesterday"})",
-                            R"({"RowKey":"1","text":1})", R"({"RowKey":"1","checksum":"4294967296"})",
-                            R"({"RowKey":"1","text":"?","text@odata.type":"Edm.Binary"})",
-                            R"({"RowKey":"1","text":"?","text@odata.type":1})"}) {
+    for (const char* bad :
+         {R"({"RowKey":"x"})", R"({"RowKey":"1","step":"x"})", R"({"RowKey":"1","last":1})", "1",
+          R"({"RowKey":"1","reason":"bored"})", R"({"RowKey":"1","parked":"yesterday"})",
+          R"({"RowKey":"1","text":1})", R"({"RowKey":"1","checksum":"4294967296"})",
+          R"({"RowKey":"1","text":"?","text@odata.type":"Edm.Binary"})",
+          R"({"RowKey":"1","text":"?","text@odata.type":1})"}) {
         expect(bad, list, {page(bad, "")}, "infrastructure", "GET");
     }
-    expect("of another tool", list, {page(R"({"PartitionKey":"!zz!","RowKey":"17","step":3,"parked":null})", "")},
-           "none", "GET");
+    expect("of another tool", list,
+           {page(R"({"PartitionKey":"!zz!","RowKey":"17","step":3,"parked":null})", "")}, "none",
+           "GET");
 }
 
 void keys()
@@ -201,7 +232,8 @@ void keys()
     using engines::partition_key;
     using engines::session_of_partition_key;
     score.expect("a key", "plain", partition_key("order-17~1"), "order-17~1");
-    score.expect("a key", "reserved", partition_key("a/b\\c#d?e%f!g\n\x7f"), "a!2Fb!5Cc!23d!3Fe!25f!21g!0A!7F");
+    score.expect("a key", "reserved", partition_key("a/b\\c#d?e%f!g\n\x7f"),
+                 "a!2Fb!5Cc!23d!3Fe!25f!21g!0A!7F");
     score.expect("a key", "C1", partition_key("\xC2\x85\xC2\xA0"), "!C2!85\xC2\xA0");
     score.expect("a key", "no UTF-8", partition_key("a\xFF"), "a!FF");
     score.expect("a session", "of others", session_of_partition_key("a!b!zz!2"), "a!b!zz!2");
@@ -218,7 +250,8 @@ void keys()
         std::string out;
         for (const char c : bytes) {
             char two[3];
-            std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+            std::snprintf(two, sizeof two, "%02x",
+                          static_cast<unsigned>(static_cast<unsigned char>(c)));
             out += two;
         }
         return out;
@@ -229,14 +262,18 @@ void keys()
     score.expect("HMAC", "2", hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
                  "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     score.expect("HMAC", "6",
-                 hex(hmac_sha256(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First")),
+                 hex(hmac_sha256(std::string(131, '\xaa'),
+                                 "Test Using Larger Than Block-Size Key - Hash Key First")),
                  "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
-    score.expect("a date", "RFC 9110", engines::http_date(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");
-    for (const char* bad : {"", "127.0.0.1:1", "127.0.0.1:1/a", "127.0.0.1:1/a/b", "127.0.0.1:1/a/1bc", "h:x/a/bcd",
-                            "127.0.0.1:1/a/b-c", "127.0.0.1:1/a/bcd/e", "u:p@127.0.0.1:1/a/bcd"}) {
+    score.expect("a date", "RFC 9110", engines::http_date(784'111'777),
+                 "Sun, 06 Nov 1994 08:49:37 GMT");
+    for (const char* bad :
+         {"", "127.0.0.1:1", "127.0.0.1:1/a", "127.0.0.1:1/a/b", "127.0.0.1:1/a/1bc", "h:x/a/bcd",
+          "127.0.0.1:1/a/b-c", "127.0.0.1:1/a/bcd/e", "u:p@127.0.0.1:1/a/bcd"}) {
         score.expect("a place", bad, engines::azure_table_at(bad) ? "one" : "none", "none");
     }
-    score.expect("a place", "good", engines::azure_table_at("127.0.0.1/a/bcd").value().port, "10002");
+    score.expect("a place", "good", engines::azure_table_at("127.0.0.1/a/bcd").value().port,
+                 "10002");
 }
 
 /// The parts of a connection string, "scheme host port root account", or the error.
@@ -256,14 +293,18 @@ void connection_strings()
     constexpr row rows[]{
         {"UseDevelopmentStorage=true", "http 127.0.0.1 10002 /devstoreaccount1 devstoreaccount1"},
         {"UseDevelopmentStorage=true;", "http 127.0.0.1 10002 /devstoreaccount1 devstoreaccount1"},
-        {"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=aGk=;EndpointSuffix=core.windows.net",
+        {"DefaultEndpointsProtocol=https;AccountName=a;AccountKey=aGk=;EndpointSuffix=core.windows."
+         "net",
          "https a.table.core.windows.net 443  a"},
         {"AccountName=a;AccountKey=aGk=", "https a.table.core.windows.net 443  a"},
-        {"DefaultEndpointsProtocol=http;AccountName=a;AccountKey=aGk=;EndpointSuffix=core.chinacloudapi.cn",
+        {"DefaultEndpointsProtocol=http;AccountName=a;AccountKey=aGk=;EndpointSuffix=core."
+         "chinacloudapi.cn",
          "http a.table.core.chinacloudapi.cn 80  a"},
-        {"AccountName=a;AccountKey=aGk=;TableEndpoint=https://h:7/a/;BlobEndpoint=x", "https h 7 /a a"},
+        {"AccountName=a;AccountKey=aGk=;TableEndpoint=https://h:7/a/;BlobEndpoint=x",
+         "https h 7 /a a"},
         {"AccountName=a;AccountKey=aGk=;TableEndpoint=http://[::1]:7", "http ::1 7  a"},
-        {"AccountName=a;AccountKey=aGk=;TableEndpoint=ftp://h", "connection string: TableEndpoint is neither http nor https"},
+        {"AccountName=a;AccountKey=aGk=;TableEndpoint=ftp://h",
+         "connection string: TableEndpoint is neither http nor https"},
         {"AccountName=a;AccountKey=aGk=;TableEndpoint=https://:7/",
          "connection string: TableEndpoint is not https://HOST:PORT/PATH"},
         {"AccountName=a;AccountKey=aGk=;DefaultEndpointsProtocol=x",
@@ -277,14 +318,16 @@ void connection_strings()
         {"UseDevelopmentStorage=true;DevelopmentStorageProxyUri=http://h",
          "connection string: DevelopmentStorageProxyUri is not supported: use TableEndpoint"},
     };
-    for (const row& r : rows) score.expect("a connection string", r.connection, place_of(r.connection), r.expected);
-    score.expect("a connection string", "a table", place_of("UseDevelopmentStorage=true", "1st").substr(0, 10),
-                 "table 1st:");
+    for (const row& r : rows)
+        score.expect("a connection string", r.connection, place_of(r.connection), r.expected);
+    score.expect("a connection string", "a table",
+                 place_of("UseDevelopmentStorage=true", "1st").substr(0, 10), "table 1st:");
     const auto p = engines::azure_table_of_connection("AccountName=a;AccountKey=aGk=", "letters");
     score.expect("a connection string", "a key", p ? p->key : p.error(), "aGk=");
     const auto tls = engines::azure_table_at("https://h/a/bcd");
     score.expect("a place", "https", tls ? tls->scheme + tls->root() : "none", "https/a");
-    score.expect("a place", "ftp", engines::azure_table_at("ftp://h/a/bcd") ? "one" : "none", "none");
+    score.expect("a place", "ftp", engines::azure_table_at("ftp://h/a/bcd") ? "one" : "none",
+                 "none");
 
     // An account in the host name is not in the path.
     http_service s({http_response(204, "")});
@@ -294,7 +337,8 @@ void connection_strings()
     at.port = s.port();
     azure_table t(at);
     score.expect("a table", "of an account", std::string(name(write_one(t).kind)), "none");
-    score.expect("a table", "of an account", s.requests()[0].substr(0, 26), "PUT /letters(PartitionKey=");
+    score.expect("a table", "of an account", s.requests()[0].substr(0, 26),
+                 "PUT /letters(PartitionKey=");
 }
 
 }  // namespace

@@ -8,17 +8,16 @@
 //     letters PLACE kill PID N           kills a process when only N letters are left
 
 #include <algorithm>
-#include <cstdint>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <engines/azure_table.hpp>
 #include <nlohmann/json.hpp>
 #include <sys/types.h>
-
-#include <engines/azure_table.hpp>
 
 namespace {
 
@@ -100,18 +99,22 @@ letter_list all_letters()
 {
     letter_list all;
     // Without padding these sort as 10, 100, 11, 9. The last ones exceed Edm.Int64.
-    for (const std::uint64_t n : {9ULL, 10ULL, 11ULL, 100ULL, (7ULL << 48U) + 1, 1ULL << 63U, ~0ULL}) {
+    for (const std::uint64_t n :
+         {9ULL, 10ULL, 11ULL, 100ULL, (7ULL << 48U) + 1, 1ULL << 63U, ~0ULL}) {
         all.push_back(letter("a", n));
     }
     const std::string every(
-        "\x01 it's / a \\ b # c ? d % e ! f !2F & g + h \x7f \xC2\x85 \xC3\xBC \xE2\x82\xAC \xF0\x9F\x93\xAE");
+        "\x01 it's / a \\ b # c ? d % e ! f !2F & g + h \x7f \xC2\x85 \xC3\xBC \xE2\x82\xAC "
+        "\xF0\x9F\x93\xAE");
     all.push_back(letter(every, 1));
     all.push_back(letter("b'); ('", 1));
     all.push_back(letter("c \xC2\x85 \xC3\xBC", 1));
     all.push_back(letter(many(512, "z"), 1));
     // Each body is at a limit of a property or an entity.
     std::uint64_t n = 0;
-    const auto with = [&](std::string body) { all.push_back(letter("bodies", ++n, std::move(body))); };
+    const auto with = [&](std::string body) {
+        all.push_back(letter("bodies", ++n, std::move(body)));
+    };
     with("");
     with("\"quotes\" and \\ and \t and \xC3\xBC\xE2\x82\xAC\xF0\x9F\x93\xAE\r\n");
     with(std::string("\0\xFF\x80 no text", 11));
@@ -191,7 +194,8 @@ bool same_letters(letter_list a, letter_list b)
 {
     const auto less = [](const waybill::pipeline_dead_letter& x,
                          const waybill::pipeline_dead_letter& y) {
-        if (x.properties.session != y.properties.session) return x.properties.session < y.properties.session;
+        if (x.properties.session != y.properties.session)
+            return x.properties.session < y.properties.session;
         return x.sequence < y.sequence;
     };
     std::sort(a.begin(), a.end(), less);
@@ -234,7 +238,8 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     check(of(letters, "a") == letter_list(all.begin(), all.begin() + of_a),
           "step 9 before 10, and 100 after 11");
     for (std::size_t n = of_a; n != names; ++n) {
-        check(of(letters, all[n].properties.session) == letter_list{all[n]}, "any characters in a session's name");
+        check(of(letters, all[n].properties.session) == letter_list{all[n]},
+              "any characters in a session's name");
     }
 
     waybill::pipeline_dead_letter later = all[1];

@@ -15,11 +15,11 @@
 #include <string_view>
 #include <variant>
 
+#include "../engines/free_port.hpp"
+#include "../engines/scripted.hpp"
 #include "engines/depth_any.hpp"
 #include "engines/sqlite_queue.hpp"
 #include "engines/sqlite_work_queue.hpp"
-#include "../engines/free_port.hpp"
-#include "../engines/scripted.hpp"
 
 namespace {
 
@@ -100,19 +100,38 @@ int look_at_forms()
           "nats://h/S/c", "nats://[::1]/S/c", "nats://u:p@[::1]:1/S/c",
 #endif
           "rabbitmq://h/orders", "rabbitmq://h:1/v/orders", "rabbitmq://u:p%2F@h/%2F/a%2Fb",
-          "rabbitmq+https://h/orders", "rabbitmq+https://u:p@h:1/v/orders", "sqs:https://h/1/orders",
-          "sqs:http://h:1/queue/orders"}) {
+          "rabbitmq+https://h/orders", "rabbitmq+https://u:p@h:1/v/orders",
+          "sqs:https://h/1/orders", "sqs:http://h:1/queue/orders"}) {
         const auto q = engines::depth_from(good);
         if (!q) std::fprintf(stderr, "not understood: %s\n", std::string(good).c_str());
         wrong += !q;
     }
-    for (const std::string_view bad :
-         {"", "orders", "sqlite:", "redis://h/orders", "rabbitmq://", "rabbitmq://h",
-          "rabbitmq://h/", "rabbitmq://h/v/a/b", "rabbitmq://h/a%0D%0Aquit",
-          "rabbitmq://h/a b", "rabbitmq:///a", "rabbitmq://h:/a", "rabbitmq://h:x/a",
-          "nats://h/S", "nats://h/S/", "nats://@h/S/c", "nats://h/S/c/d", "rabbitmq://h/a%2",
-          "rabbitmq://h/a%zz", "rabbitmq://h//a", "rabbitmq://h:-1/a", "rabbitmq+https://h",
-          "sqs:h/1/orders", "sqs:https://h", "sqs:https://u:p@h/1/orders", "servicebus:"}) {
+    for (const std::string_view bad : {"",
+                                       "orders",
+                                       "sqlite:",
+                                       "redis://h/orders",
+                                       "rabbitmq://",
+                                       "rabbitmq://h",
+                                       "rabbitmq://h/",
+                                       "rabbitmq://h/v/a/b",
+                                       "rabbitmq://h/a%0D%0Aquit",
+                                       "rabbitmq://h/a b",
+                                       "rabbitmq:///a",
+                                       "rabbitmq://h:/a",
+                                       "rabbitmq://h:x/a",
+                                       "nats://h/S",
+                                       "nats://h/S/",
+                                       "nats://@h/S/c",
+                                       "nats://h/S/c/d",
+                                       "rabbitmq://h/a%2",
+                                       "rabbitmq://h/a%zz",
+                                       "rabbitmq://h//a",
+                                       "rabbitmq://h:-1/a",
+                                       "rabbitmq+https://h",
+                                       "sqs:h/1/orders",
+                                       "sqs:https://h",
+                                       "sqs:https://u:p@h/1/orders",
+                                       "servicebus:"}) {
         const auto q = engines::depth_from(bad);
         if (q) std::fprintf(stderr, "understood: %s\n", std::string(bad).c_str());
         wrong += q.has_value();
@@ -185,9 +204,8 @@ int hear_strange_things()
                             "\r\n" + std::string(answer) + "\r\n");
             });
         }
-        wrong += must_be_unknown("no NATS", answer, from, [&](int fd) {
-            say(fd, std::string(answer) + "\r\n");
-        });
+        wrong += must_be_unknown("no NATS", answer, from,
+                                 [&](int fd) { say(fd, std::string(answer) + "\r\n"); });
     }
 #endif
     return wrong;

@@ -23,7 +23,6 @@
 #include <proton/session.h>
 #include <proton/terminus.h>
 #include <proton/transport.h>
-
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,8 +89,8 @@ static void take(void)
 static void refuse(pn_delivery_t* d, const char* name, const char* why, int close)
 {
     pn_link_t* link = pn_delivery_link(d);
-    pn_condition_t* c = close ? pn_link_condition(link)
-                              : pn_disposition_condition(pn_delivery_local(d));
+    pn_condition_t* c =
+        close ? pn_link_condition(link) : pn_disposition_condition(pn_delivery_local(d));
     pn_condition_set_name(c, name);
     pn_condition_set_description(c, why);
     if (!close) pn_delivery_update(d, PN_REJECTED);

@@ -70,9 +70,9 @@ struct broker {
     dice roll;
     // item, and the attempt with which it arrived
     std::map<std::uint64_t, std::uint64_t> arrived{};
-    std::set<std::uint64_t> unknown{};                 // attempts that got an unknown outcome
-    std::set<std::uint64_t> anew{};                    // items that may arrive in another batch
-    std::set<std::uint64_t> twice{};                   // items that arrived again
+    std::set<std::uint64_t> unknown{};                   // attempts that got an unknown outcome
+    std::set<std::uint64_t> anew{};                      // items that may arrive in another batch
+    std::set<std::uint64_t> twice{};                     // items that arrived again
     std::map<std::uint64_t, std::uint64_t> max_items{};  // of a batch that begins with this item
     std::vector<std::uint64_t> order{};
     std::uint64_t requests = 0;
@@ -148,10 +148,8 @@ struct broker {
             let_go(batch, attempt);
             entries.clear();
             for (std::size_t i = 0; i != batch.size(); ++i) {
-                if (roll(3) == 0)
-                    entries.push_back({i, how()});
-                else
-                    take(batch[i], attempt);
+                if (roll(3) == 0) entries.push_back({i, how()});
+                else take(batch[i], attempt);
             }
             return batch_sender::partial{.failed = entries, .random = roll.share()};
         }
@@ -201,10 +199,8 @@ void outcomes_are_true(const std::vector<item>& input, const broker& b, const se
             RC_ASSERT(n < input.size());
             ++seen[n];
             const bool there = b.arrived.count(input[n].id) != 0;
-            if (o.outcome == item_outcome::accepted)
-                RC_ASSERT(there);
-            else if (o.outcome != item_outcome::in_doubt)
-                RC_ASSERT(!there);
+            if (o.outcome == item_outcome::accepted) RC_ASSERT(there);
+            else if (o.outcome != item_outcome::in_doubt) RC_ASSERT(!there);
         }
     }
     RC_ASSERT(std::count(seen.begin(), seen.end(), 1) == static_cast<std::ptrdiff_t>(input.size()));
@@ -280,8 +276,7 @@ struct reader {
 TEST_CASE("sender: each item has one outcome that agrees with the broker, for every kind of input")
 {
     CHECK(rc::check("vector", [](std::uint64_t seed) {
-        sends_all(
-            seed, [](const auto& v) -> const auto& { return v; });
+        sends_all(seed, [](const auto& v) -> const auto& { return v; });
     }));
     CHECK(rc::check("list", [](std::uint64_t seed) {
         sends_all(seed, [](const auto& v) { return std::list<item>(v.begin(), v.end()); });
@@ -444,7 +439,8 @@ public:
                 a.must((s.on(batch_sender::resumed{key}, now) == event_result::applied) ==
                            a.resume(key),
                        "resumed");
-            } else if (const auto* r = waybill::get_if<batch_sender::replace>(&next); r && what < 12) {
+            } else if (const auto* r = waybill::get_if<batch_sender::replace>(&next);
+                       r && what < 12) {
                 a.asked(*r);
                 const std::uint64_t n = r->item;
                 a.must(s.on(batch_sender::not_replaced{n + 1}, now) == event_result::invalid,
@@ -545,12 +541,12 @@ private:
                     roll.share()};
                 break;
             case 4: e = batch_sender::outcome_unknown{n, roll.share()}; break;
-            default:
-                break;
+            default: break;
         }
         a.answered(e, now);
-        a.must(waybill::match(e, [&](const auto& x) { return s.on(x, now); }) == event_result::applied,
-               "an answer in time is applied");
+        a.must(
+            waybill::match(e, [&](const auto& x) { return s.on(x, now); }) == event_result::applied,
+            "an answer in time is applied");
     }
 
     std::uint64_t left_ = 0;

@@ -145,10 +145,10 @@ duration any_linger()
 
 std::vector<step> any_steps()
 {
-    return *rc::gen::container<std::vector<step>>(rc::gen::build<step>(
-        rc::gen::set(&step::what, rc::gen::inRange(0, 12)),
-        rc::gen::set(&step::size, rc::gen::inRange<std::uint64_t>(0, 40)),
-        rc::gen::set(&step::now, rc::gen::inRange<std::int64_t>(0, 40))));
+    return *rc::gen::container<std::vector<step>>(
+        rc::gen::build<step>(rc::gen::set(&step::what, rc::gen::inRange(0, 12)),
+                             rc::gen::set(&step::size, rc::gen::inRange<std::uint64_t>(0, 40)),
+                             rc::gen::set(&step::now, rc::gen::inRange<std::int64_t>(0, 40))));
 }
 
 sizes any_sizes()
@@ -200,10 +200,8 @@ TEST_CASE("bin_packer: results equal those of the model, on any clock")
         model expected{l, o, {}};
         for (const step& s : any_steps()) {
             const steady_time now = at(s.now);
-            if (s.what == 0)
-                RC_ASSERT(real.take(now) == expected.take(now));
-            else
-                RC_ASSERT(real.try_add(s.size, now) == expected.add(s.size, now));
+            if (s.what == 0) RC_ASSERT(real.take(now) == expected.take(now));
+            else RC_ASSERT(real.try_add(s.size, now) == expected.add(s.size, now));
             bool due = false;
             for (const auto& e : expected.all) due = due || e.full || expected.late(e, now);
             RC_ASSERT(real.due(now) == due);
@@ -226,10 +224,8 @@ TEST_CASE("bin_packer: with one bin, results equal those of open_batch")
             RC_ASSERT(bins.due(now) == one.due(now));
             RC_ASSERT(bins.deadline() == one.deadline());
             RC_ASSERT(bins.empty() == one.empty());
-            if (s.what != 0)
-                RC_ASSERT(bins.try_add(s.size, now) == one.try_add(s.size, now));
-            else if (!one.empty())
-                RC_ASSERT(bins.take(now) == one.take(now));
+            if (s.what != 0) RC_ASSERT(bins.try_add(s.size, now) == one.try_add(s.size, now));
+            else if (!one.empty()) RC_ASSERT(bins.take(now) == one.take(now));
         }
     }));
 }

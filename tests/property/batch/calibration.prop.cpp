@@ -67,7 +67,8 @@ detail::batch_sizes any_batch(dice& roll, bool wild)
 void report_any(detail::calibrator& c, dice& roll, bool wild)
 {
     const detail::batch_sizes b = any_batch(roll, wild);
-    const std::uint64_t far = wild ? roll.size() : c.predict(b) / 2 + roll.usual(c.predict(b) / 4 * 3 + 9);
+    const std::uint64_t far =
+        wild ? roll.size() : c.predict(b) / 2 + roll.usual(c.predict(b) / 4 * 3 + 9);
     std::optional<std::uint64_t> actual;
     std::optional<std::uint64_t> limit;
     if (roll(2) == 0) actual = far;
@@ -101,9 +102,9 @@ detail::calibrator any_start(dice& roll, bool wild)
 void check_sound(const detail::calibrator& c)
 {
     const calibration s = c.state();
-    for (const double x : {s.items.ratio, s.items.header, s.items.ratio_variance,
-                           s.items.covariance, s.items.header_variance, s.items.noise,
-                           s.items.drift, s.items.error}) {
+    for (const double x :
+         {s.items.ratio, s.items.header, s.items.ratio_variance, s.items.covariance,
+          s.items.header_variance, s.items.noise, s.items.drift, s.items.error}) {
         RC_ASSERT(std::isfinite(x));
     }
     RC_ASSERT(s.items.ratio_variance >= 0);
@@ -157,9 +158,9 @@ TEST_CASE("calibration: any state is corrected to valid values, and stays valid"
         s.limit = roll.size();
         s.ceiling = roll.size();
         s.envelope = roll.size();
-        s.items = {any_double(roll), any_double(roll), any_double(roll), any_double(roll),
-                   any_double(roll), any_double(roll), any_double(roll), any_double(roll),
-                   static_cast<std::uint32_t>(roll())};
+        s.items = {any_double(roll), any_double(roll), any_double(roll),
+                   any_double(roll), any_double(roll), any_double(roll),
+                   any_double(roll), any_double(roll), static_cast<std::uint32_t>(roll())};
         s.accepted = roll.size();
         s.refused = roll.size();
         s.consecutive_accepted = static_cast<std::uint32_t>(roll());

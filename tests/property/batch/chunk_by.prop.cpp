@@ -244,8 +244,8 @@ TEST_CASE("chunk_by: chunks of a framing equal those of a naive model that measu
         const batch_limits l = any_limits();
         const auto wild = naive_framed(all, l, wild_framing{});
         RC_ASSERT(cut_framed(all, l, wild_framing{}) == wild);
-        RC_ASSERT(cut_framed(std::list<std::uint64_t>(all.begin(), all.end()), l,
-                             wild_framing{}) == wild);
+        RC_ASSERT(cut_framed(std::list<std::uint64_t>(all.begin(), all.end()), l, wild_framing{}) ==
+                  wild);
         RC_ASSERT(cut_framed(all, l, with_commas{}) == naive_framed(all, l, with_commas{}));
         for (auto c : waybill::chunk_by(all, l, wild_framing{})) {
             RC_ASSERT(waybill::front_chunk(c.first, all.end(), l, wild_framing{}) == c);
@@ -280,13 +280,12 @@ std::vector<N> any_integers()
         {{400, up_to(100)},
          {2, up_to(5'000)},
          {1, rc::gen::arbitrary<std::uint64_t>()},
-         {1, rc::gen::element(all_bits, all_bits - 1, all_bits / 2, all_bits / 2 + 1,
-                              all_bits / 64, all_bits / 64 + 1, std::uint64_t{0})}});
+         {1, rc::gen::element(all_bits, all_bits - 1, all_bits / 2, all_bits / 2 + 1, all_bits / 64,
+                              all_bits / 64 + 1, std::uint64_t{0})}});
     const auto blocks = *rc::gen::inRange<std::size_t>(0, 12);
     const auto rest = *rc::gen::inRange<std::size_t>(0, 70);
     std::vector<N> all;
-    for (const std::uint64_t n :
-         *rc::gen::container<sizes>(64 * blocks + rest, any)) {
+    for (const std::uint64_t n : *rc::gen::container<sizes>(64 * blocks + rest, any)) {
         all.push_back(static_cast<N>(n));
     }
     return all;
@@ -299,8 +298,8 @@ batch_limits wide_limits()
             {{6, up_to(most)},
              {2, rc::gen::just(waybill::unlimited)},
              {1, rc::gen::arbitrary<std::uint64_t>()},
-             {1, rc::gen::element(waybill::unlimited - 1, waybill::unlimited / 2,
-                                  std::uint64_t{0})}});
+             {1,
+              rc::gen::element(waybill::unlimited - 1, waybill::unlimited / 2, std::uint64_t{0})}});
     };
     const std::uint64_t envelope = *rc::gen::weightedOneOf<std::uint64_t>(
         {{8, up_to(200)}, {1, rc::gen::just(waybill::unlimited)}, {1, up_to(40'000)}});

@@ -168,11 +168,11 @@ open_limits any_open_limits()
 
 std::vector<step> any_steps()
 {
-    return *rc::gen::container<std::vector<step>>(rc::gen::build<step>(
-        rc::gen::set(&step::what, rc::gen::inRange(0, 12)),
-        rc::gen::set(&step::key, rc::gen::inRange(0, 7)),
-        rc::gen::set(&step::size, rc::gen::inRange<std::uint64_t>(0, 30)),
-        rc::gen::set(&step::now, rc::gen::inRange<std::int64_t>(0, 40))));
+    return *rc::gen::container<std::vector<step>>(
+        rc::gen::build<step>(rc::gen::set(&step::what, rc::gen::inRange(0, 12)),
+                             rc::gen::set(&step::key, rc::gen::inRange(0, 7)),
+                             rc::gen::set(&step::size, rc::gen::inRange<std::uint64_t>(0, 30)),
+                             rc::gen::set(&step::now, rc::gen::inRange<std::int64_t>(0, 40))));
 }
 
 }  // namespace

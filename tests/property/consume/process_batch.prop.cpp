@@ -3,14 +3,14 @@
 // Random logs, batches, handlers and faulty stores, against a naive model. In the model each event
 // in turn has its effect or its dead letter, and the checkpoint is at the last of them.
 
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -58,7 +58,10 @@ const waybill::partition_key key{"log", "test", "0"};
 // True if the event becomes a dead letter. The tries of a transient event are counted within one
 // delivery. So the result depends on the batches, unless the event fails at all tries or succeeds
 // within them.
-bool is_parked(const event& e, std::uint32_t tries) { return e.bad || e.late >= static_cast<int>(tries); }
+bool is_parked(const event& e, std::uint32_t tries)
+{
+    return e.bad || e.late >= static_cast<int>(tries);
+}
 
 void drains(bool savepoints, bool faults)
 {
@@ -87,7 +90,8 @@ void drains(bool savepoints, bool faults)
         tx.inner()->record(e.body);
         if (call < e.down) return waybill::infrastructure("down");
         if (e.bad) return waybill::permanent("bad " + std::to_string(e.sequence));
-        if (e.late == 5 || call - e.down < e.late) return waybill::transient("late " + std::to_string(e.sequence));
+        if (e.late == 5 || call - e.down < e.late)
+            return waybill::transient("late " + std::to_string(e.sequence));
         return {};
     };
 

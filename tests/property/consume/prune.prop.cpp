@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 
 #include <waybill/consume/prune.hpp>
 
@@ -80,7 +80,7 @@ prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& g
     const std::uint64_t bytes = detail::low_water(p.bytes, share);
     for (const entry& e : all) {
         prune_plan::removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at,
-                        prune_plan::removal::limit::age};
+                              prune_plan::removal::limit::age};
         if (!e.old) {
             if (e.row.redriving) continue;
             const bool many = by_count && plan.after.rows > count;

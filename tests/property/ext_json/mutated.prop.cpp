@@ -122,12 +122,9 @@ void disturb(json& j)
                            json::object(),
                            json::binary({1})};
     const auto which = *rc::gen::inRange<std::size_t>(0, std::size(others) + 2);
-    if (which < std::size(others))
-        *at = others[which];
-    else if (at->is_object() && !at->empty() && which == std::size(others))
-        at->erase(at->begin());
-    else if (at->is_object())
-        (*at)["new"] = 1;
+    if (which < std::size(others)) *at = others[which];
+    else if (at->is_object() && !at->empty() && which == std::size(others)) at->erase(at->begin());
+    else if (at->is_object()) (*at)["new"] = 1;
 }
 
 /// The read value agrees with the document. Exceptions: the defaults of missing fields, and values
@@ -211,12 +208,8 @@ TEST_CASE("json: a changed text is an error, or is read like its parsed document
         for (int i = 0; i < times && !text.empty(); ++i) {
             const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
             switch (*rc::gen::inRange(0, 4)) {
-                case 0:
-                    text[at] = *rc::gen::arbitrary<char>();
-                    break;
-                case 1:
-                    text.erase(at, *rc::gen::inRange<std::size_t>(1, 9));
-                    break;
+                case 0: text[at] = *rc::gen::arbitrary<char>(); break;
+                case 1: text.erase(at, *rc::gen::inRange<std::size_t>(1, 9)); break;
                 case 2:
                     text.insert(
                         at, 1,

@@ -73,8 +73,10 @@ sc::rule any_rule(int depth)
     using kind = sc::rule::kind;
     const auto what = depth == 0 ? kind::compare : any_enum<kind>(5);
     if (what == kind::compare) {
-        sc::comparison c{.metric = any_metric(), .what = any_enum<sc::statistic>(sc::statistics),
-                         .how = any_enum<sc::relation>(4), .limit = any_threshold()};
+        sc::comparison c{.metric = any_metric(),
+                         .what = any_enum<sc::statistic>(sc::statistics),
+                         .how = any_enum<sc::relation>(4),
+                         .limit = any_threshold()};
         if (*rc::gen::arbitrary<bool>()) c.min_points = any_count();
         if (*rc::gen::arbitrary<bool>()) c.max_age = any_duration();
         c.missing = any_enum<sc::when_missing>(3);
@@ -108,10 +110,10 @@ sc::policy any_policy()
     p.up = any_rule(3);
     p.down = any_rule(3);
     p.targets = any_of_those<sc::target>([] {
-        return sc::target{{any_metric(), any_enum<sc::statistic>(sc::statistics),
-                           *rc::gen::arbitrary<bool>()},
-                          any_number(),
-                          {any_number(), any_number()}};
+        return sc::target{
+            {any_metric(), any_enum<sc::statistic>(sc::statistics), *rc::gen::arbitrary<bool>()},
+            any_number(),
+            {any_number(), any_number()}};
     });
     p.min_points = any_count();
     p.max_age = any_duration();
@@ -124,7 +126,8 @@ sc::policy any_policy()
     p.warm_up = any_duration();
     if (*rc::gen::arbitrary<bool>()) p.activation = any_rule(2);
     p.zero_after = any_duration();
-    p.ladder = any_of_those<sc::capacity_tier>([] { return sc::capacity_tier{any_metric(), any_count()}; });
+    p.ladder = any_of_those<sc::capacity_tier>(
+        [] { return sc::capacity_tier{any_metric(), any_count()}; });
     p.allow = {*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
     if (*rc::gen::arbitrary<bool>()) p.if_unknown = any_count();
     p.patience = any_duration();
@@ -175,7 +178,8 @@ TEST_CASE("scaling policy: any written policy is read unchanged, with the error 
                   (json_error{json_error::code::wrong, bad->path, bad->expected, bad->found}));
         // The path is in the document, or names an optional part.
         const json::json_pointer place(bad->path);
-        const bool may_lack = bad->path == "/up" || bad->path == "/down" || bad->path == "/activation";
+        const bool may_lack =
+            bad->path == "/up" || bad->path == "/down" || bad->path == "/activation";
         RC_ASSERT((written->contains(place) || may_lack));
     }));
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/queue/deferred_messages.hpp>

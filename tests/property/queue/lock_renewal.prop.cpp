@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 
 #include <waybill/core/match.hpp>
 #include <waybill/queue/lock_renewal.hpp>
@@ -40,13 +40,12 @@ lock_renewal::config any_options(dice& roll)
     if (roll.one_in(3)) o.max_duration = ms(1 + roll.below(300'000));
     o.pauses = {.base = ms(50 + roll.below(500)), .cap = ms(1'000 + roll.below(9'000))};
     constexpr backoff::jitter spreads[] = {backoff::jitter::none, backoff::jitter::equal,
-                                  backoff::jitter::full};
+                                           backoff::jitter::full};
     o.pauses.spread = roll.any_of(spreads);
     o.answer_timeout = ms(100 + roll.below(20'000));
     // Shortens the timeout until there is time for another try.
     while (const auto bad = validate(o)) {
-        if (bad->field == "lock_renewal.answer_timeout")
-            o.answer_timeout = o.answer_timeout * 0.5;
+        if (bad->field == "lock_renewal.answer_timeout") o.answer_timeout = o.answer_timeout * 0.5;
         else o.pauses.base = o.pauses.base * 0.5;
     }
     return o;

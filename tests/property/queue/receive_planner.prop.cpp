@@ -4,11 +4,11 @@
 // It requests nothing for unknown work. It completes no pointer whose original may still be
 // present.
 
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
-
 #include <cstdint>
 #include <set>
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 
 #include <waybill/core/match.hpp>
 #include <waybill/queue/receive_planner.hpp>

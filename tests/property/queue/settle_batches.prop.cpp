@@ -3,15 +3,15 @@
 // Random decisions, answers and times, with many concurrent calls, against the naive record of
 // settle_audit. Every message is reported once, with the outcome of its answers.
 
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
 
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 #include <support/settle_audit.hpp>
+
 #include <waybill/queue/settle_batches.hpp>
 
 namespace settle_batch_properties {
@@ -71,7 +71,8 @@ void settles()
         RC_ASSERT(step < 5'000);
         if (left != 0 && *rc::gen::inRange(0, 3) == 0) {
             --left;
-            const auto lock = *rc::gen::element<std::int64_t>(-1, 0, 1, 2, 5, 20, 300, 1'000'000'000'000);
+            const auto lock =
+                *rc::gen::element<std::int64_t>(-1, 0, 1, 2, 5, 20, 300, 1'000'000'000'000);
             audit.decide(*rc::gen::elementOf(std::vector<settle_batches::settle_kind>(
                              std::begin(waybill::settle_batches::settle_kinds),
                              std::end(waybill::settle_batches::settle_kinds))),

@@ -41,7 +41,7 @@ struct fraction {
 
 struct input {
     backoff b{};
-    std::uint64_t up = 1;      // the factor is up / 2^halves
+    std::uint64_t up = 1;  // the factor is up / 2^halves
     std::uint32_t halves = 0;
     std::uint32_t n = 1;
 };
@@ -188,8 +188,12 @@ TEST_CASE("backoff: for any arguments, a pause is in [0, maximum] and at least t
 {
     CHECK(rc::check([] {
         const auto any = [] { return duration::nanoseconds(*rc::gen::arbitrary<std::int64_t>()); };
-        const backoff b{any(), any(), *rc::gen::arbitrary<double>(),
-                        static_cast<backoff::jitter>(*rc::gen::inRange(0, 7)), any(), any()};
+        const backoff b{any(),
+                        any(),
+                        *rc::gen::arbitrary<double>(),
+                        static_cast<backoff::jitter>(*rc::gen::inRange(0, 7)),
+                        any(),
+                        any()};
         const auto n = *rc::gen::arbitrary<std::uint32_t>();
         const auto draw = *rc::gen::arbitrary<double>();
         const duration hint = any(), previous = any();

@@ -3,14 +3,14 @@
 // Random calls, late, repeated and lost results, and clocks that jump, against a model that stores
 // all events in lists.
 
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 #include <support/naive_breaker.hpp>
+
 #include <waybill/retry/circuit_breaker.hpp>
 
 namespace breaker_properties {
@@ -79,7 +79,8 @@ void equals_the_model()
     std::int64_t now = *rc::gen::element<std::int64_t>(-100'000, 0, 5'000);
     const auto steps = *rc::gen::inRange(0, 120);
     for (int i = 0; i != steps; ++i) {
-        const auto what = *rc::gen::weightedElement<int>({{8, 0}, {8, 1}, {2, 2}, {1, 3}, {1, 4}, {1, 5}});
+        const auto what =
+            *rc::gen::weightedElement<int>({{8, 0}, {8, 1}, {2, 2}, {1, 3}, {1, 4}, {1, 5}});
         const auto by = *rc::gen::weightedElement<std::int64_t>(
             {{6, 0}, {6, 1}, {4, 20}, {3, 100}, {2, 700}, {1, 5'000}, {1, -30}, {1, 100'000}});
         if (by > 0) (void)often.record({}, fault_kind::none, ms(now + by / 2));

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <support/dice.hpp>
 #include <support/naive_scaler.hpp>
-#include <support/brief.hpp>
 #include <support/scaling.hpp>
 
 #include <waybill/scaling/check_policy.hpp>
@@ -105,7 +105,8 @@ policy converted(const naive_policy& n)
 {
     const sc::measured load = n.averaged ? sc::averaged(sc::mean("load")) : sc::mean("load");
     policy p{.up = load > (n.per_instance ? sc::per_instance(n.more) : sc::threshold(n.more)),
-             .instances = {n.lowest, n.highest}, .stabilise = {}};
+             .instances = {n.lowest, n.highest},
+             .stabilise = {}};
     if (n.fewer) p.down = sc::mean("idle") > *n.fewer;
     if (n.each) p.targets = {{.of = sc::mean("work"), .each = *n.each, .tolerance = {0.25, 0.25}}};
     p.step = {{n.step_up, 0}, {n.step_down, 0}};
@@ -205,13 +206,12 @@ void episode(std::uint64_t seed, tally& all)
         if (exact) {
             const auto until = a.until ? std::optional(at(*a.until)) : std::nullopt;
             if (d.to != a.to || d.why != a.why || d.until != until) {
-                FAIL("seed " << seed << " at " << t << ": " << words(d) << ", naive: "
-                             << name(a.why) << " to " << a.to << ", until "
+                FAIL("seed " << seed << " at " << t << ": " << words(d)
+                             << ", naive: " << name(a.why) << " to " << a.to << ", until "
                              << (until && d.until ? (*until - *d.until).count() : 0));
             }
             ++all.exact;
-        } else if (d.to >= d.from ? d.to > a.to && a.to >= d.from
-                                  : d.to < a.to && a.to <= d.from) {
+        } else if (d.to >= d.from ? d.to > a.to && a.to >= d.from : d.to < a.to && a.to <= d.from) {
             FAIL("a larger change than the model: seed " << seed << " at " << t << ": " << words(d)
                                                          << ", naive " << name(a.why) << " "
                                                          << a.to);
@@ -238,9 +238,9 @@ void episode(std::uint64_t seed, tally& all)
         if (id) {
             const std::uint64_t to = s.pending->issued.to;
             switch (roll(8)) {
-                case 0: break;                                 // lost in transit
-                case 1: n = to; break;                         // done, and the answer is lost
-                case 2: n = n + (to > n ? 1 : 0); break;       // half done
+                case 0: break;                            // lost in transit
+                case 1: n = to; break;                    // done, and the answer is lost
+                case 2: n = n + (to > n ? 1 : 0); break;  // half done
                 case 3:
                     if (s.on(sc::failed{*id}, at(t)) != command_result::applied) fail("failed", d);
                     naive.not_done(t);
@@ -275,9 +275,9 @@ TEST_CASE("decide: gives the decisions of a model that stores all samples, or ho
     CHECK(all.to_zero > episodes / 4);
     CHECK(all.exact * 2 > all.decisions);
     CHECK((all.decisions - all.exact) * 20 > all.decisions);
-    for (const reason r : {reason::unknown, reason::pending, reason::failed, reason::disabled,
-                           reason::stabilising, reason::flapping, reason::rate, reason::cooldown,
-                           reason::active, reason::bounds}) {
+    for (const reason r :
+         {reason::unknown, reason::pending, reason::failed, reason::disabled, reason::stabilising,
+          reason::flapping, reason::rate, reason::cooldown, reason::active, reason::bounds}) {
         CHECK(all.held[static_cast<int>(r)] > 100);
     }
 }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 #include <support/scaling.hpp>
 
 #include <waybill/scaling/check_policy.hpp>
@@ -43,7 +43,11 @@ constexpr const char* metrics[]{"a", "b", "c"};
 
 double number(dice& roll)
 {
-    constexpr double odd[]{0.0, -0.0, -7.0, 1e300, 5e-324,
+    constexpr double odd[]{0.0,
+                           -0.0,
+                           -7.0,
+                           1e300,
+                           5e-324,
                            std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity()};
     if (roll.one_in(25)) return roll.any_of(odd);
@@ -55,17 +59,18 @@ sc::threshold limit(dice& roll)
     switch (roll(6)) {
         case 0: return sc::per_instance(static_cast<double>(1 + roll(20)));
         case 1: return sc::by_instances({{roll(3), number(roll)}, {4 + roll(9), number(roll)}});
-        case 2: return sc::of_instances([](std::uint64_t n) {
-            return n % 7 == 3 ? 5.0 : 30.0;  // not monotonic
-        });
+        case 2:
+            return sc::of_instances([](std::uint64_t n) {
+                return n % 7 == 3 ? 5.0 : 30.0;  // not monotonic
+            });
         default: return number(roll);
     }
 }
 
 rule comparison(dice& roll)
 {
-    constexpr sc::relation hows[]{sc::relation::above, sc::relation::at_least,
-                                  sc::relation::below, sc::relation::at_most};
+    constexpr sc::relation hows[]{sc::relation::above, sc::relation::at_least, sc::relation::below,
+                                  sc::relation::at_most};
     sc::measured m = sc::mean(roll.any_of(metrics));
     m.averaged = roll.one_in(3);
     rule r = m.against(roll.any_of(hows), limit(roll));
@@ -149,8 +154,11 @@ tribool asks_for_more(const policy& p, const readings& now, const decision& d)
 {
     const auto from = static_cast<double>(sc::capacity_at(p.ladder, d.from));
     const std::uint64_t n = sc::capacity_at(p.ladder, d.to);
-    const sc::situation then{.metrics = now, .instances = n, .now = d.now,
-                             .min_points = p.min_points, .max_age = p.max_age,
+    const sc::situation then{.metrics = now,
+                             .instances = n,
+                             .now = d.now,
+                             .min_points = p.min_points,
+                             .max_age = p.max_age,
                              .load = from / static_cast<double>(n)};
     std::vector<sc::evidence> rows;
     tribool t = p.up(then, rows);

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
-#include <support/dice.hpp>
 #include <support/brief.hpp>
+#include <support/dice.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/session/detail/text_state_codec.hpp>
@@ -37,8 +37,9 @@ wall_time any_time(dice& roll)
 
 std::string any_bytes(dice& roll, std::uint64_t most)
 {
-    constexpr std::string_view words[] = {"\n", "\n\n", "\\", "\\n", "done 3\n", "failed ", " ",
-                                          "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xC3", "text"};
+    constexpr std::string_view words[] = {
+        "\n",   "\n\n", "\\", "\\n", "done 3\n", "failed ", " ", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
+        "\xC3", "text"};
     std::string out;
     for (std::uint64_t n = roll(most + 1); out.size() < n;) {
         if (roll.one_in(3)) out += roll.any_of(words);

@@ -5,9 +5,6 @@
 // and taken over with the complete or shortened bytes. Logs are truncated. After each step all
 // queries agree.
 
-#include <doctest/doctest.h>
-#include <rapidcheck.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +13,10 @@
 #include <set>
 #include <vector>
 
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
 #include <support/dice.hpp>
+
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/stuck_watch.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>

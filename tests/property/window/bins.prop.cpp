@@ -11,18 +11,18 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/brief.hpp>
 
 #include <waybill/window/bins.hpp>
 
 namespace bins_prop {
 
 using namespace waybill;
+using tests_support::brief;
 using tests_support::clamped;
 using tests_support::dice;
-using tests_support::brief;
 using tests_support::wide;
 
 namespace {
@@ -144,8 +144,8 @@ bool round(std::uint64_t seed)
         // Larger gaps would have too many empty bins.
         const wide apart = wide{t} - middle;
         if (!huge && (apart > 500 || apart < -500)) t = middle;
-        const std::int64_t value = roll.one_in(9) ? static_cast<std::int64_t>(roll.bits())
-                                                  : roll.below(40) - 20;
+        const std::int64_t value =
+            roll.one_in(9) ? static_cast<std::int64_t>(roll.bits()) : roll.below(40) - 20;
         const weighted_sample<std::int64_t> s{at(t), value, static_cast<std::uint32_t>(roll(12))};
         const binned expected = model.add(s);
         if (actual.add(s) != expected) return false;

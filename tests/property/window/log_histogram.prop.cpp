@@ -147,8 +147,8 @@ TEST_CASE("log_histogram: saturated weights do not depend on the order, and give
 {
     CHECK(rc::check("saturate", [] {
         const auto weights = rc::gen::map(bits64(), [](std::uint64_t n) { return n >> n % 8; });
-        auto given = *rc::gen::container<std::vector<weighted_value>>(
-            rc::gen::pair(values(), weights));
+        auto given =
+            *rc::gen::container<std::vector<weighted_value>>(rc::gen::pair(values(), weights));
         log_histogram<1> there, back;
         for (const auto& [value, weight] : given) there.add(value, weight);
         std::reverse(given.begin(), given.end());

@@ -13,18 +13,18 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/brief.hpp>
 
 #include <waybill/window/measures.hpp>
 
 namespace measures_prop {
 
 using namespace waybill;
+using tests_support::brief;
 using tests_support::dice;
 using tests_support::differs;
-using tests_support::brief;
 
 namespace {
 

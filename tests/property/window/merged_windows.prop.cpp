@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/brief.hpp>
 
 #include <waybill/window/merged_windows.hpp>
 #include <waybill/window/sliding_window.hpp>
@@ -21,9 +21,9 @@
 namespace merged_windows_prop {
 
 using namespace waybill;
+using tests_support::brief;
 using tests_support::clamped;
 using tests_support::dice;
-using tests_support::brief;
 using tests_support::wide;
 
 namespace {
@@ -125,8 +125,8 @@ bool against_a_list(std::uint64_t seed)
     const std::optional<wall_time> clock = both.clock();
     for (const item& s : expected) {
         const wide old = wide{clock->since_epoch().count()} - s.at.since_epoch().count();
-        const bool gone = both.options().span != duration::highest() &&
-                          old >= both.options().span.count();
+        const bool gone =
+            both.options().span != duration::highest() && old >= both.options().span.count();
         if (!gone && old >= 0) m = measured::combine(m, measured::of(s));
     }
     return answer.points == m.points && answer.weight() == m.weight() && answer.sum() == m.sum() &&

@@ -65,14 +65,12 @@ rc::Gen<V> values()
             return fits ? static_cast<V>(any) : V{};
         });
     } else {
-        return rc::gen::map(
-            rc::gen::pair(bits64(), rc::gen::inRange(0, 64)),
-            [](const auto& p) {
-                return static_cast<V>(std::signed_integral<V>
-                                          ? static_cast<std::uint64_t>(
-                                                static_cast<std::int64_t>(p.first) >> p.second)
-                                          : p.first >> p.second);
-            });
+        return rc::gen::map(rc::gen::pair(bits64(), rc::gen::inRange(0, 64)), [](const auto& p) {
+            return static_cast<V>(
+                std::signed_integral<V>
+                    ? static_cast<std::uint64_t>(static_cast<std::int64_t>(p.first) >> p.second)
+                    : p.first >> p.second);
+        });
     }
 }
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <support/dice.hpp>
 #include <support/naive_window.hpp>
-#include <support/brief.hpp>
 
 #include <waybill/window/sliding_window.hpp>
 
@@ -81,8 +81,9 @@ V any_value(dice& roll, bool wild)
         return static_cast<V>(roll.below(2'001) - 1'000) / V{8};
     } else {
         if (wild && roll.one_in(6)) {
-            const std::int64_t odd[] = {INT64_MIN,     INT64_MAX,     INT64_MIN + 1, INT64_MAX - 1,
-                                        1'000'000'000, 1'000'000'009, -1,            1LL << 53};
+            const std::int64_t odd[] = {
+                INT64_MIN,     INT64_MAX, INT64_MIN + 1, INT64_MAX - 1, 1'000'000'000,
+                1'000'000'009, -1,        1LL << 53};
             return static_cast<V>(roll.any_of(odd));
         }
         return static_cast<V>(roll.below(201) - 100);
@@ -91,8 +92,9 @@ V any_value(dice& roll, bool wild)
 
 std::uint64_t any_weight(dice& roll)
 {
-    const std::uint64_t odd[] = {0,           0xFFFF'FFFFU,      0x1'0000'0000U, ~std::uint64_t{0},
-                                 0x8000'0000U, 0x1'0000'0001U, 0,               1'000'000};
+    const std::uint64_t odd[] = {
+        0, 0xFFFF'FFFFU, 0x1'0000'0000U, ~std::uint64_t{0}, 0x8000'0000U, 0x1'0000'0001U,
+        0, 1'000'000};
     if (roll.one_in(12)) return roll.any_of(odd);
     return roll.one_in(2) ? 1 : 1 + roll(50);
 }
@@ -125,7 +127,7 @@ struct tally {
     std::uint64_t points = 0;
     std::uint64_t said[7] = {};
     std::uint64_t pushed_out = 0;
-    std::uint64_t given = 0;   // samples that were inserted together with a time
+    std::uint64_t given = 0;  // samples that were inserted together with a time
     std::uint64_t early = 0;  // queries while there are samples of the future
     std::uint64_t cut = 0;    // queries that are not complete
 };
@@ -138,11 +140,15 @@ class life {
 
 public:
     life(std::uint64_t seed, tally& t)
-        : roll_(seed), options_(any_options(roll_)), naive_(options_), a_(options_), b_(options_),
+        : roll_(seed),
+          options_(any_options(roll_)),
+          naive_(options_),
+          a_(options_),
+          b_(options_),
           tally_(t)
     {
-        const std::int64_t starts[] = {0, 1'700'000'000'000'000'000, INT64_MIN, INT64_MIN + 40,
-                                       INT64_MAX - 400, -1'000};
+        const std::int64_t starts[] = {
+            0, 1'700'000'000'000'000'000, INT64_MIN, INT64_MIN + 40, INT64_MAX - 400, -1'000};
         now_ = roll_.any_of(starts);
         wild_ = roll_.one_in(3);
         hasty_ = roll_.one_in(4);
@@ -222,7 +228,7 @@ private:
             case 1:
                 at = clamped(wide{now_} - roll_.below(2 * static_cast<std::int64_t>(reach)));
                 break;
-            case 2: at = clamped(wide{now_} - reach); break;      // the start of the window
+            case 2: at = clamped(wide{now_} - reach); break;  // the start of the window
             case 3: at = clamped(wide{now_} - reach + 1); break;
             case 4:
             case 5:
@@ -275,7 +281,8 @@ private:
         }
     }
 
-    std::string took(std::int64_t at, V value, std::uint64_t weight, insert_result a, insert_result b)
+    std::string took(std::int64_t at, V value, std::uint64_t weight, insert_result a,
+                     insert_result b)
     {
         ++tally_.said[static_cast<int>(a)];
         if (a != b) return "the two windows return different results";
@@ -323,8 +330,8 @@ void lives(const std::string& what)
     MESSAGE(what, ": ", t.steps, " steps, ", t.answers, " answers of ", t.points,
             " points; newest ", t.said[0], ", late ", t.said[1], ", replaced ", t.said[2],
             ", too old ", t.said[3], ", future ", t.said[4], ", not finite ", t.said[5],
-            ", no weight ", t.said[6], ", pushed out ", t.pushed_out, "; with a time ",
-            t.given, ", with future samples ", t.early, ", not complete ", t.cut);
+            ", no weight ", t.said[6], ", pushed out ", t.pushed_out, "; with a time ", t.given,
+            ", with future samples ", t.early, ", not complete ", t.cut);
     for (const std::uint64_t n : {t.given, t.early, t.cut}) CHECK(n > most / 100);
     CHECK(t.points > 4 * t.answers);
     for (const insert_result i :

@@ -10,8 +10,8 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
 #include <support/wire_bytes.hpp>
+
 #include <waybill/wire/amqp091.hpp>
 
 namespace amqp091_prop {
@@ -70,46 +70,46 @@ std::pair<amqp::value, std::string> any_value(made& all, int depth)
         return std::pair<amqp::value, std::string>(v, w.out);
     };
     switch (*rc::gen::inRange(0, depth > 0 ? 15 : 13)) {
-    case 0: return typed('t', 1, *rc::gen::arbitrary<bool>());
-    case 1: return typed('b', 1, std::int8_t{-1});
-    case 2: return typed('B', 1, std::uint8_t{1});
-    case 3: return typed('s', 2, std::int16_t{1});
-    case 4: return typed('u', 2, std::uint16_t{1});
-    case 5: return typed('I', 4, std::int32_t{1});
-    case 6: return typed('i', 4, std::uint32_t{1});
-    case 7: return typed('l', 8, std::int64_t{1});
-    case 8: return typed('f', 4, 1.0F);
-    case 9: return typed('d', 8, 1.0);
-    case 10: return typed('D', 5, amqp::decimal());
-    case 11: return typed('T', 8, amqp::timestamp());
-    case 12: {
-        const bool text = *rc::gen::arbitrary<bool>();
-        all.texts.push_back(*wire_bytes::text());
-        const std::string& s = all.texts.back();
-        w.raw(text ? "S" : "x");
-        long_string(w, s);
-        return {text ? amqp::value(s) : amqp::bytes(s), w.out};
-    }
-    case 13: {
-        any_table t = make_table(all, depth - 1);
-        all.tables.push_back(std::move(t.fields));
-        w.raw("F");
-        w.raw(t.written.out);
-        return {amqp::table(all.tables.back()), w.out};
-    }
-    default: {
-        all.arrays.emplace_back();
-        auto& values = all.arrays.back();
-        writer inside;
-        for (int i = *rc::gen::inRange(0, 4); i != 0; --i) {
-            const auto [value, bytes] = any_value(all, depth - 1);
-            values.push_back(value);
-            inside.raw(bytes);
+        case 0: return typed('t', 1, *rc::gen::arbitrary<bool>());
+        case 1: return typed('b', 1, std::int8_t{-1});
+        case 2: return typed('B', 1, std::uint8_t{1});
+        case 3: return typed('s', 2, std::int16_t{1});
+        case 4: return typed('u', 2, std::uint16_t{1});
+        case 5: return typed('I', 4, std::int32_t{1});
+        case 6: return typed('i', 4, std::uint32_t{1});
+        case 7: return typed('l', 8, std::int64_t{1});
+        case 8: return typed('f', 4, 1.0F);
+        case 9: return typed('d', 8, 1.0);
+        case 10: return typed('D', 5, amqp::decimal());
+        case 11: return typed('T', 8, amqp::timestamp());
+        case 12: {
+            const bool text = *rc::gen::arbitrary<bool>();
+            all.texts.push_back(*wire_bytes::text());
+            const std::string& s = all.texts.back();
+            w.raw(text ? "S" : "x");
+            long_string(w, s);
+            return {text ? amqp::value(s) : amqp::bytes(s), w.out};
         }
-        w.raw("A");
-        long_string(w, inside.out);
-        return {amqp::array(values), w.out};
-    }
+        case 13: {
+            any_table t = make_table(all, depth - 1);
+            all.tables.push_back(std::move(t.fields));
+            w.raw("F");
+            w.raw(t.written.out);
+            return {amqp::table(all.tables.back()), w.out};
+        }
+        default: {
+            all.arrays.emplace_back();
+            auto& values = all.arrays.back();
+            writer inside;
+            for (int i = *rc::gen::inRange(0, 4); i != 0; --i) {
+                const auto [value, bytes] = any_value(all, depth - 1);
+                values.push_back(value);
+                inside.raw(bytes);
+            }
+            w.raw("A");
+            long_string(w, inside.out);
+            return {amqp::array(values), w.out};
+        }
     }
 }
 
@@ -130,11 +130,19 @@ TEST_CASE("amqp091: sizes of a published message equal the written lengths of it
         const any_table headers = make_table(all, 2);
         std::vector<std::optional<std::string>> texts;
         for (int i = 0; i != 10; ++i) texts.push_back(*wire_bytes::maybe(255));
-        amqp::message m{.exchange = exchange, .routing_key = key, .content_type = texts[0],
-                        .content_encoding = texts[1], .correlation_id = texts[2],
-                        .reply_to = texts[3], .expiration = texts[4], .message_id = texts[5],
-                        .type = texts[6], .user_id = texts[7], .app_id = texts[8],
-                        .cluster_id = texts[9], .body = body};
+        amqp::message m{.exchange = exchange,
+                        .routing_key = key,
+                        .content_type = texts[0],
+                        .content_encoding = texts[1],
+                        .correlation_id = texts[2],
+                        .reply_to = texts[3],
+                        .expiration = texts[4],
+                        .message_id = texts[5],
+                        .type = texts[6],
+                        .user_id = texts[7],
+                        .app_id = texts[8],
+                        .cluster_id = texts[9],
+                        .body = body};
         if (*rc::gen::arbitrary<bool>()) m.headers = headers.fields;
         if (*rc::gen::arbitrary<bool>()) m.delivery_mode = std::uint8_t{2};
         if (*rc::gen::arbitrary<bool>()) m.priority = std::uint8_t{9};

@@ -20,16 +20,16 @@ using wire_json::escapes;
 // Random bytes; many are the first byte of a character or a continuation byte.
 rc::Gen<std::string> any_text()
 {
-    const auto near_utf8 = rc::gen::elementOf(
-        std::string("\x1f\x20\"\\\x7f\x80\x8f\x90\x9f\xa0\xbf"
-                    "\xc1\xc2\xdf\xe0\xe1\xed\xee\xef\xf0\xf1\xf4\xf5\xff"));
+    const auto near_utf8 =
+        rc::gen::elementOf(std::string("\x1f\x20\"\\\x7f\x80\x8f\x90\x9f\xa0\xbf"
+                                       "\xc1\xc2\xdf\xe0\xe1\xed\xee\xef\xf0\xf1\xf4\xf5\xff"));
     const auto whole = rc::gen::elementOf(std::vector<std::string>{
         "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf", "abc"});
     const auto text_of = [](char c) { return std::string(1, c); };
     const auto byte = rc::gen::map(rc::gen::arbitrary<char>(), text_of);
     const auto edge = rc::gen::map(near_utf8, text_of);
-    const auto parts = rc::gen::container<std::vector<std::string>>(
-        rc::gen::oneOf(byte, edge, edge, whole));
+    const auto parts =
+        rc::gen::container<std::vector<std::string>>(rc::gen::oneOf(byte, edge, edge, whole));
     return rc::gen::map(parts, [](const std::vector<std::string>& all) {
         std::string out;
         for (const auto& p : all) out += p;
@@ -70,9 +70,10 @@ TEST_CASE("json: measure counts as many replaced parts as nlohmann-json")
 TEST_CASE("json: string_size equals nlohmann-json for all texts of 1 to 3 bytes out of 30")
 {
     // One byte of each class of the rules, and its neighbours.
-    const std::string classes("\0\x08\x1f\x20\"\\a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf"
-                              "\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff",
-                              30);
+    const std::string classes(
+        "\0\x08\x1f\x20\"\\a\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf"
+        "\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff",
+        30);
     std::uint64_t wrong = 0;
     std::uint64_t seen = 0;
     const auto look = [&](const std::string& text) {

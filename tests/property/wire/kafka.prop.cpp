@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
 #include <support/wire_bytes.hpp>
+
 #include <waybill/wire/kafka.hpp>
 
 namespace kafka_prop {
@@ -54,18 +54,18 @@ std::string record(const message& m, std::size_t offset, std::int64_t time)
 std::string batch(const std::vector<message>& all)
 {
     writer w;
-    w.fixed(0, 8);            // first offset
-    w.fixed(0, 4);            // length of the rest
-    w.fixed(0, 4);            // partition leader epoch
-    w.fixed(2, 1);            // magic
-    w.fixed(0, 4);            // checksum
-    w.fixed(0, 2);            // attributes
+    w.fixed(0, 8);  // first offset
+    w.fixed(0, 4);  // length of the rest
+    w.fixed(0, 4);  // partition leader epoch
+    w.fixed(2, 1);  // magic
+    w.fixed(0, 4);  // checksum
+    w.fixed(0, 2);  // attributes
     w.fixed(all.size() - 1, 4);
-    w.fixed(0, 8);            // first timestamp
-    w.fixed(0, 8);            // highest timestamp
-    w.fixed(0, 8);            // producer
-    w.fixed(0, 2);            // producer's epoch
-    w.fixed(0, 4);            // first sequence
+    w.fixed(0, 8);  // first timestamp
+    w.fixed(0, 8);  // highest timestamp
+    w.fixed(0, 8);  // producer
+    w.fixed(0, 2);  // producer's epoch
+    w.fixed(0, 4);  // first sequence
     w.fixed(all.size(), 4);
     for (std::size_t i = 0; i != all.size(); ++i) {
         w.raw(record(all[i], i, all[i].timestamp - all[0].timestamp));

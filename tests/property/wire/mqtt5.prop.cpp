@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
 #include <support/wire_bytes.hpp>
+
 #include <waybill/wire/mqtt5.hpp>
 
 namespace mqtt5_prop {
@@ -72,8 +72,11 @@ TEST_CASE("mqtt5: the size of a PUBLISH packet equals its written length")
             rc::gen::pair(wire_bytes::text(300), wire_bytes::text(300)));
         std::vector<mqtt5::property> users;
         for (const auto& [key, value] : pairs) users.push_back({key, value});
-        mqtt5::publish p{.topic = topic, .payload = payload, .content_type = type,
-                         .response_topic = response, .correlation_data = correlation,
+        mqtt5::publish p{.topic = topic,
+                         .payload = payload,
+                         .content_type = type,
+                         .response_topic = response,
+                         .correlation_data = correlation,
                          .user_properties = users};
         p.qos = *rc::gen::inRange(0U, 3U);
         p.utf8 = *rc::gen::arbitrary<bool>();

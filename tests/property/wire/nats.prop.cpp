@@ -7,8 +7,8 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
 #include <support/wire_bytes.hpp>
+
 #include <waybill/wire/nats.hpp>
 
 namespace nats_prop {

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
 #include <support/wire_bytes.hpp>
+
 #include <waybill/wire/protobuf.hpp>
 #include <waybill/wire/pubsub.hpp>
 
@@ -49,8 +49,8 @@ std::string written(const message& m)
 TEST_CASE("protobuf: sizes of tags and fields equal the written lengths, for any field number")
 {
     CHECK(rc::check([] {
-        const std::uint64_t number = (*rc::gen::inRange<std::uint64_t>(1, 1U << 29U) >>
-                                      *rc::gen::inRange(0, 29)) | 1U;
+        const std::uint64_t number =
+            (*rc::gen::inRange<std::uint64_t>(1, 1U << 29U) >> *rc::gen::inRange(0, 29)) | 1U;
         const auto width = *rc::gen::inRange(0, 64);
         const std::uint64_t value = *rc::gen::arbitrary<std::uint64_t>() >> width;
         const auto content = *wire_bytes::text();

@@ -16,8 +16,8 @@
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
-
 #include <support/refusals.hpp>
+
 #include <waybill/wire/refusal_text.hpp>
 
 namespace refusal_text_prop {
@@ -30,8 +30,8 @@ using waybill::wire::refusal_numbers;
 
 namespace {
 
-constexpr dialect dialects[] = {dialect::azure_amqp, dialect::sqs,   dialect::cloudwatch_logs,
-                                dialect::pubsub,     dialect::grpc,  dialect::kafka,
+constexpr dialect dialects[] = {dialect::azure_amqp, dialect::sqs,  dialect::cloudwatch_logs,
+                                dialect::pubsub,     dialect::grpc, dialect::kafka,
                                 dialect::rabbitmq};
 
 // Copies the text to the heap without a terminating zero, so that a sanitizer finds any read beyond
@@ -43,7 +43,10 @@ std::optional<refusal_numbers> read_exactly(dialect d, std::string_view text)
     return read_refusal(d, std::string_view(bytes.get(), text.size()));
 }
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 // True if the digits of n are a complete number in the text.
 bool stands_in(std::string_view text, std::uint64_t n)

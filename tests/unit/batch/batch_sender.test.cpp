@@ -189,15 +189,16 @@ TEST_CASE("sender: after a refusal, smaller batches are cut by the reported numb
     CHECK(sending(u).front() == 1);
 }
 
-TEST_CASE("sender: after a partial failure, retryable items are sent again in order, the rest is "
-          "reported")
+TEST_CASE(
+    "sender: after a partial failure, retryable items are sent again in order, the rest is "
+    "reported")
 {
     batch_sender s = with({.items = 4}, {1, 1, 1, 1, 1, 1});
     const batch_sender::entry_fault some[] = {{2, fault_kind::transient},
-                                {0, fault_kind::infrastructure},
-                                {1, fault_kind::permanent},
-                                {1, fault_kind::transient},
-                                {3, fault_kind::none}};
+                                              {0, fault_kind::infrastructure},
+                                              {1, fault_kind::permanent},
+                                              {1, fault_kind::transient},
+                                              {3, fault_kind::none}};
     s.on(batch_sender::partial{.attempt = 0, .failed = some}, at(0));
     CHECK(settle_all(s) ==
           std::vector<batch_sender::report>{{{1, 1}, item_outcome::failed, fault_kind::permanent},
@@ -328,9 +329,9 @@ TEST_CASE("sender: a batch of unknown outcome is cut again if its repetition is 
     bad.on(batch_sender::failed{.attempt = smaller, .kind = fault_kind::permanent}, at(100));
     CHECK(settle_all(bad) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
     bad.on(batch_sender::failed{.attempt = smaller + 1, .kind = fault_kind::permanent}, at(100));
-    CHECK(settle_all(bad) == std::vector<batch_sender::report>{
-                                 {{2, 1}, item_outcome::in_doubt},
-                                 {{3, 1}, item_outcome::failed, fault_kind::permanent}});
+    CHECK(settle_all(bad) ==
+          std::vector<batch_sender::report>{{{2, 1}, item_outcome::in_doubt},
+                                            {{3, 1}, item_outcome::failed, fault_kind::permanent}});
 
     batch_sender stop = s;
     stop.on(batch_sender::stopped{}, at(100));
@@ -346,7 +347,8 @@ TEST_CASE("sender: a batch of unknown outcome is cut again if its repetition is 
     CHECK(waiting(again, at(100)) == at(200));
     again.on(batch_sender::too_large{smaller}, at(200));
     CHECK(sending(again, at(200)) == numbers{0});
-    const std::uint64_t alone = tests_support::held<batch_sender::send>(again.next(at(200))).attempt;
+    const std::uint64_t alone =
+        tests_support::held<batch_sender::send>(again.next(at(200))).attempt;
     again.on(batch_sender::too_large{alone}, at(200));
     CHECK(settle_all(again) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
@@ -485,8 +487,7 @@ TEST_CASE("sender: 10,000 items with one oversized item take fewer than 160 requ
             batch_sender::too_large no{a->attempt};
             if (names_its_limit) no.limit = 10'000;
             if (bytes > 10'000) s.on(no, at(0));
-            else
-                s.on(batch_sender::accepted{a->attempt}, at(0));
+            else s.on(batch_sender::accepted{a->attempt}, at(0));
         }
         settle_all(s);
         CHECK(s.finished());

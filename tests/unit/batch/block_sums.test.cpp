@@ -61,8 +61,8 @@ constexpr bool alike(const std::vector<N>& all, std::uint64_t single, std::uint6
 }
 
 template <class N>
-constexpr N highest = static_cast<N>(static_cast<std::make_unsigned_t<N>>(~std::uint64_t{0}) >>
-                                     std::is_signed_v<N>);
+constexpr N highest =
+    static_cast<N>(static_cast<std::make_unsigned_t<N>>(~std::uint64_t{0}) >> std::is_signed_v<N>);
 
 /// All bits except the sign are zero.
 template <class N>

@@ -373,8 +373,9 @@ TEST_CASE("calibration: reported sums or item sizes suffice after one refusal")
     }
 }
 
-TEST_CASE("calibration: estimates from accepted sizes converge, follow changes and include "
-          "variance")
+TEST_CASE(
+    "calibration: estimates from accepted sizes converge, follow changes and include "
+    "variance")
 {
     sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
     simulation w{.header = 200, .actual = true};
@@ -515,15 +516,28 @@ TEST_CASE("calibration: a change of body size or encoding is found")
         CAPTURE(items);
         const bool numbers = !items;
         // Base64 of bodies that are all of one size looks like a header of a third of it.
-        recovers({.smallest = 30'000, .largest = 30'000, .ratio = 4.0 / 3, .numbers = numbers,
-                  .items = items},
-                 {.smallest = 300, .largest = 300, .ratio = 4.0 / 3, .numbers = numbers,
-                  .items = items}, 600);
+        recovers(
+            {.smallest = 30'000,
+             .largest = 30'000,
+             .ratio = 4.0 / 3,
+             .numbers = numbers,
+             .items = items},
+            {.smallest = 300, .largest = 300, .ratio = 4.0 / 3, .numbers = numbers, .items = items},
+            600);
         // Two in a batch, with headers that differ, are on a line that means nothing.
-        recovers({.header = 100, .differ = 300, .smallest = 90'000, .largest = 140'000,
-                  .numbers = numbers, .items = items},
-                 {.header = 100, .differ = 300, .smallest = 100, .largest = 300,
-                  .numbers = numbers, .items = items}, 600);
+        recovers({.header = 100,
+                  .differ = 300,
+                  .smallest = 90'000,
+                  .largest = 140'000,
+                  .numbers = numbers,
+                  .items = items},
+                 {.header = 100,
+                  .differ = 300,
+                  .smallest = 100,
+                  .largest = 300,
+                  .numbers = numbers,
+                  .items = items},
+                 600);
         recovers({.ratio = 4.0 / 3, .numbers = numbers, .items = items},
                  {.numbers = numbers, .items = items}, 600);
     }
@@ -542,16 +556,17 @@ TEST_CASE("calibration: an initial header estimate above the limit has no lastin
     }
 }
 
-TEST_CASE("calibration: for extreme reported numbers, the state stays finite and the budget "
-          "positive")
+TEST_CASE(
+    "calibration: for extreme reported numbers, the state stays finite and the budget "
+    "positive")
 {
-    const std::uint64_t some[] = {0,         1, 2, 63, 1'000, std::uint64_t{1} << 40U,
-                                  unlimited / 2, unlimited - 1, unlimited};
+    const std::uint64_t some[] = {
+        0, 1, 2, 63, 1'000, std::uint64_t{1} << 40U, unlimited / 2, unlimited - 1, unlimited};
     const auto sane = [](const calibrator& c, std::uint64_t limit) {
         const auto s = c.state();
         const auto& i = s.items;
-        for (const double x : {i.ratio, i.header, i.ratio_variance, i.covariance,
-                               i.header_variance, i.noise, i.drift, i.error}) {
+        for (const double x : {i.ratio, i.header, i.ratio_variance, i.covariance, i.header_variance,
+                               i.noise, i.drift, i.error}) {
             if (!std::isfinite(x)) return false;
         }
         return i.ratio_variance >= 0 && i.header_variance >= 0 && i.noise >= 0 &&

@@ -33,8 +33,8 @@ using waybill::batch_limits;
 using waybill::chunk;
 using waybill::chunk_by;
 using waybill::front_chunk;
-using waybill::detail::sizer;
 using waybill::unlimited;
+using waybill::detail::sizer;
 
 struct letter {
     std::string_view body;
@@ -381,8 +381,9 @@ TEST_CASE("front_chunk: limits may differ between calls")
     CHECK(part.fits);
 }
 
-TEST_CASE("chunk_by: with a lambda that is not assignable, the iterators are still forward "
-          "iterators")
+TEST_CASE(
+    "chunk_by: with a lambda that is not assignable, the iterators are still forward "
+    "iterators")
 {
     std::vector<int> sizes{1, 2, 3, 4, 5};
     int most = 4;
@@ -432,8 +433,8 @@ TEST_CASE("chunk_by: a loop sends the chunks that fit and stores oversized items
 template <class Items>
 constexpr bool same_by_framing(const Items& items)
 {
-    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{10},
-                                      unlimited}) {
+    for (const std::uint64_t bytes :
+         {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{10}, unlimited}) {
         for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{2}, unlimited}) {
             for (const std::uint64_t single : {std::uint64_t{3}, unlimited}) {
                 for (const std::uint64_t envelope :
@@ -472,8 +473,8 @@ static_assert([] {
         {&sizes[6], &sizes[6] + 1, 3, 1, true, batch_close_reason::end},
     };
     auto at = &expected[0];
-    for (auto part : chunk_by(sizes.data(), sizes.data() + sizes.size(), {.bytes = 10},
-                              array_of{})) {
+    for (auto part :
+         chunk_by(sizes.data(), sizes.data() + sizes.size(), {.bytes = 10}, array_of{})) {
         if (part != *at++) return false;
     }
     return at == &expected[0] + 6;

@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/detail/size_model.hpp>
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
 
 namespace framing_test {
@@ -107,10 +107,10 @@ static_assert(sum(array{}, std::string_view("12"), std::string_view("3")) == 6);
 static_assert(framing<plain_framing<decltype(&own_size)>, letter>);
 static_assert(sum(plain_framing<decltype(&own_size)>{&own_size}, letter{"12"}, letter{"3"}) == 3);
 static_assert(sum(plain_framing<decltype(&letter::bytes)>{&letter::bytes}, letter{"12"}) == 2);
-static_assert(sum(plain_framing<decltype(&letter::declared)>{&letter::declared},
-                  letter{"", 7}) == 7);
-static_assert(sum(plain_framing<decltype(&letter::declared)>{&letter::declared},
-                  letter{"", -7}) == highest_size);
+static_assert(sum(plain_framing<decltype(&letter::declared)>{&letter::declared}, letter{"", 7}) ==
+              7);
+static_assert(sum(plain_framing<decltype(&letter::declared)>{&letter::declared}, letter{"", -7}) ==
+              highest_size);
 static_assert(!framing<plain_framing<decltype(&own_size)>, int>);
 
 // A framing is used unchanged. A type that is both a framing and callable is a framing.

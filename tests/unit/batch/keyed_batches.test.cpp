@@ -76,7 +76,7 @@ TEST_CASE("keyed_batches: each key has its own batch, filled up to the exact lim
     CHECK(b.try_add('b', 91U, at(3)) == add_result::too_large);
     CHECK(!b.due(at(99)));  // an item that never fits closes nothing
     CHECK(b.try_add('a', 1U, at(4)) == add_result::full);
-    CHECK(b.due(at(0)));  // at any time: an item waits
+    CHECK(b.due(at(0)));                                     // at any time: an item waits
     CHECK(b.try_add('a', 0U, at(4)) == add_result::full);    // no item overtakes a refused one
     CHECK(b.try_add('b', 10U, at(4)) == add_result::added);  // of its key
     CHECK(b.take(at(5)) == taken{'a', {40, 50}, 100, batch_close_reason::bytes, at(1)});

@@ -90,9 +90,7 @@ TEST_CASE("best_distance: the density equals the unused part, and the cost is mi
         const double density = std::exp(-d * d / 2) / std::sqrt(2 * std::acos(-1.0));
         CHECK(near(density, part, 1e-3));
         // A larger or smaller distance costs more: the unused part plus the refused sends.
-        const auto cost = [part](double x) {
-            return part * x + std::erfc(x / std::sqrt(2.0)) / 2;
-        };
+        const auto cost = [part](double x) { return part * x + std::erfc(x / std::sqrt(2.0)) / 2; };
         CHECK(cost(d) < cost(d * 0.9));
         CHECK(cost(d) < cost(d * 1.1));
     }

@@ -23,10 +23,10 @@ using waybill::add_result;
 using waybill::batch_close_reason;
 using waybill::batch_limits;
 using waybill::duration;
-using waybill::detail::highest_size;
 using waybill::open_batch;
 using waybill::steady_time;
 using waybill::unlimited;
+using waybill::detail::highest_size;
 using namespace std::chrono_literals;
 
 static_assert(name(add_result::added) == "added" && name(add_result::full) == "full");

@@ -72,33 +72,39 @@ bool finite(const item_estimate& s)
 
 // The line: a factor on the bodies and an amount an item.
 static_assert(near(overhead(54).mean(1'000, 10), 540, 0));
-static_assert(near(overhead(item_estimate{.ratio = 1.25, .header = 4}).mean(1'000, 10),
-                   290, 0));
-static_assert(near(overhead(item_estimate{.ratio = 0.5, .header = 4}).mean(1'000, 10),
-                   -460, 0));
+static_assert(near(overhead(item_estimate{.ratio = 1.25, .header = 4}).mean(1'000, 10), 290, 0));
+static_assert(near(overhead(item_estimate{.ratio = 0.5, .header = 4}).mean(1'000, 10), -460, 0));
 
 // Without a guess, sizes count as exact until an observation contradicts that. A guess is uncertain
 // from the start.
-static_assert(overhead().counts_as_exact() && overhead(0.0).counts_as_exact() && !overhead(54).counts_as_exact());
+static_assert(overhead().counts_as_exact() && overhead(0.0).counts_as_exact() &&
+              !overhead(54).counts_as_exact());
 static_assert(!(overhead().variance(1'000, 10, 10, 1) > 0));
 static_assert(overhead(54).variance(1'000, 10, 0, 1) > 0);
-static_assert(taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 0); }).counts_as_exact());
+static_assert(taught(overhead(), [](overhead& o) {
+                  o.observe(1'000, 10, 0, 0);
+              }).counts_as_exact());
 static_assert(taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, false); }) ==
               overhead());
-static_assert(!taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 1); }).counts_as_exact());
-static_assert(!taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, true); }).counts_as_exact());
+static_assert(!taught(overhead(), [](overhead& o) {
+                   o.observe(1'000, 10, 0, 1);
+               }).counts_as_exact());
+static_assert(!taught(overhead(), [](overhead& o) {
+                   o.bounded(1'000, 10, 0, 5, true);
+               }).counts_as_exact());
 
 // Uncertainty of the mean can count less than once. Items that were reported together vary an
 // eighth as much.
 static_assert(overhead(54).variance(0, 10, 0, 0.5) < overhead(54).variance(0, 10, 0, 1));
-static_assert(near(overhead(item_estimate{.noise = 80}).variance(0, 0, 8, 1), 80,
-                   1e-9));
+static_assert(near(overhead(item_estimate{.noise = 80}).variance(0, 0, 8, 1), 80, 1e-9));
 
 // One distant sum is adopted nearly completely, upwards and downwards.
-static_assert(near(taught(overhead(54), [](overhead& o) { o.observe(3'000, 10, 0, 3'000); })
-                       .mean(3'000, 10), 3'000, 60));
-static_assert(near(taught(overhead(300), [](overhead& o) { o.observe(9'000, 100, 0, 2'000); })
-                       .mean(9'000, 100), 2'000, 200));
+static_assert(
+    near(taught(overhead(54), [](overhead& o) { o.observe(3'000, 10, 0, 3'000); }).mean(3'000, 10),
+         3'000, 60));
+static_assert(near(
+    taught(overhead(300), [](overhead& o) { o.observe(9'000, 100, 0, 2'000); }).mean(9'000, 100),
+    2'000, 200));
 
 // A batch without items gives no information.
 static_assert(taught(overhead(54), [](overhead& o) {
@@ -109,17 +115,21 @@ static_assert(taught(overhead(54), [](overhead& o) {
               }) == overhead(54));
 
 // Sizes of items: a constant, a factor, or both, for any first guess.
-static_assert(near(sampled(samples(20, [](auto, int) { return 70.0; })).mean(5'000, 10), 700, 1e-6));
+static_assert(near(sampled(samples(20, [](auto, int) { return 70.0; })).mean(5'000, 10), 700,
+                   1e-6));
 static_assert(near(sampled(samples(20, [](auto b, int) { return static_cast<double>(b) / 2 + 30; }))
-                       .mean(10'000, 10), 5'300, 15));
-static_assert(near(sampled(samples(20, [](auto b, int) { return 60 - static_cast<double>(b) / 2; }))
-                       .state().ratio, 0.5, 0.01));
+                       .mean(10'000, 10),
+                   5'300, 15));
+static_assert(near(
+    sampled(samples(20, [](auto b, int) { return 60 - static_cast<double>(b) / 2; })).state().ratio,
+    0.5, 0.01));
 
 // One outlier among 39 equal items is ignored, also in the noise.
-static_assert(near(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
-                       .mean(0, 10), 600, 1));
-static_assert(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; }))
-                  .state().noise < 1);
+static_assert(
+    near(sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; })).mean(0, 10),
+         600, 1));
+static_assert(
+    sampled(samples(40, [](auto, int i) { return i == 17 ? 20'000.0 : 60.0; })).state().noise < 1);
 // An unknown size is left out.
 static_assert([] {
     item_samples s;
@@ -130,8 +140,9 @@ static_assert([] {
 }() < 2);
 
 // Among three items it is not an outlier.
-static_assert(sampled(samples(3, [](auto, int i) { return i == 1 ? 20'000.0 : 60.0; }))
-                  .mean(330, 3) > 19'000);
+static_assert(sampled(samples(3, [](auto, int i) {
+                  return i == 1 ? 20'000.0 : 60.0;
+              })).mean(330, 3) > 19'000);
 
 // Two or three items fit a line of any slope, which need not be that of later items. The factor
 // stays, with uncertainty. It follows the sum of smaller items, and also an accepted batch without
@@ -145,8 +156,8 @@ constexpr item_samples a_pair = [] {
 static_assert(near(sampled(a_pair).state().ratio, 1, 1e-9));
 static_assert(near(sampled(a_pair).mean(0, 10), 1'900, 1));
 static_assert(sampled(a_pair).state().ratio_variance > 0.01);
-static_assert(sampled(a_pair).variance(260'000, 2, 0, 1) < 50'000);   // of the same kind: known
-static_assert(sampled(a_pair).variance(2'000, 10, 0, 1) > 1e10);  // another size: very uncertain
+static_assert(sampled(a_pair).variance(260'000, 2, 0, 1) < 50'000);  // of the same kind: known
+static_assert(sampled(a_pair).variance(2'000, 10, 0, 1) > 1e10);     // another size: very uncertain
 
 // Bodies of one size do not separate a factor from a constant.
 constexpr item_samples all_alike = [] {
@@ -162,24 +173,24 @@ static_assert(sampled(all_alike).variance(6'000, 20, 0, 1) > 1e9);
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr item_estimate sound{.ratio = 1.2,
-                                           .header = 60,
-                                           .ratio_variance = 0.01,
-                                           .covariance = -1,
-                                           .header_variance = 200,
-                                           .noise = 9,
-                                           .drift = -1,
-                                           .error = 2,
-                                           .seen = 3};
+                              .header = 60,
+                              .ratio_variance = 0.01,
+                              .covariance = -1,
+                              .header_variance = 200,
+                              .noise = 9,
+                              .drift = -1,
+                              .error = 2,
+                              .seen = 3};
 static_assert(overhead(sound).state() == sound);
 static_assert(overhead(item_estimate{}) == overhead());
 
-constexpr item_estimate with(double item_estimate::*field, double value)
+constexpr item_estimate with(double item_estimate::* field, double value)
 {
     item_estimate s = sound;
     s.*field = value;
     return s;
 }
-constexpr bool repaired(double item_estimate::*field, double value)
+constexpr bool repaired(double item_estimate::* field, double value)
 {
     const item_estimate s = with(field, value);
     // A header that is a number is still a good guess.
@@ -300,8 +311,7 @@ TEST_CASE("overhead: the state stays finite after extreme numbers")
         }
     }
     // Nor with a state at the limit of valid values.
-    overhead o(
-        item_estimate{.header = 1e59, .header_variance = 1e119, .noise = 1e119});
+    overhead o(item_estimate{.header = 1e59, .header_variance = 1e119, .noise = 1e119});
     o.observe(1, 1, 0, -1e59);
     o.bounded(1, 1, 0, 1e19, true);
     o.bounded(1, 1, 0, 1e19, false);

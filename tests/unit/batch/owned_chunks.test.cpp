@@ -54,8 +54,8 @@ TEST_CASE("owned_chunks: items are moved out of an rvalue container")
     }
     const auto batches =
         owned_chunks(std::move(inbox), ten, [](const std::unique_ptr<int>& p) { return *p; });
-    static_assert(std::same_as<decltype(batches),
-                               const std::vector<owned_chunk<std::unique_ptr<int>>>>);
+    static_assert(
+        std::same_as<decltype(batches), const std::vector<owned_chunk<std::unique_ptr<int>>>>);
     REQUIRE(batches.size() == 4);
     std::vector<const int*> found;
     for (const auto& b : batches) {
@@ -110,8 +110,8 @@ TEST_CASE("owned_chunks: items come from any container and go into any")
     CHECK(shown(deques) == expected);
     CHECK(shown(owned_chunks<std::list<std::string>>(all.begin(), all.end(), ten,
                                                      &std::string::size)) == expected);
-    CHECK(shown(owned_chunks<std::deque<std::string>>(std::move(all), ten,
-                                                      &std::string::size)) == expected);
+    CHECK(shown(owned_chunks<std::deque<std::string>>(std::move(all), ten, &std::string::size)) ==
+          expected);
     const auto texts =
         owned_chunks<std::string>(std::string("a line"), {.items = 4}, [](char) { return 1; });
     REQUIRE(texts.size() == 2);

@@ -163,13 +163,13 @@ void resumes(Input&& input)
     r += send_all(input, size, s, b, at(1'200));
     CHECK(!r.waiting);
     CHECK(b.sent_batches == batches{{"a", "bb"},
-                             {"ccc", "dddd"},
-                             {"ccc", "eeeee"},
-                             {"ccc", "eeeee"},
-                             {"ccc", "eeeee"},
-                             {"ccc"},
-                             {"eeeee", "f"},
-                             {"gg"}});
+                                    {"ccc", "dddd"},
+                                    {"ccc", "eeeee"},
+                                    {"ccc", "eeeee"},
+                                    {"ccc", "eeeee"},
+                                    {"ccc"},
+                                    {"eeeee", "f"},
+                                    {"gg"}});
     CHECK(b.attempts == std::vector<std::uint64_t>{0, 1, 2, 3, 3, 4, 5, 6});
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
                                                  {item(3), item_outcome::accepted},

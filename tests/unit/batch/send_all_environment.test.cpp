@@ -67,8 +67,9 @@ TEST_CASE("send_all: sleeps while the broker throttles, and returns after all it
     CHECK(s.finished());
 }
 
-TEST_CASE("send_all: returns at its time limit from a broker that always throttles, and "
-          "continues later")
+TEST_CASE(
+    "send_all: returns at its time limit from a broker that always throttles, and "
+    "continues later")
 {
     manual_environment env;
     batch_sender s(two_items_each());
@@ -238,8 +239,8 @@ TEST_CASE("send_all: counts throttled requests")
 TEST_CASE("send_all: works with a circuit breaker shared with other calls")
 {
     manual_environment env;
-    circuit_breaker breaker({.minimum_throughput = circuit_breaker::config::never,
-                             .consecutive_failures = 1});
+    circuit_breaker breaker(
+        {.minimum_throughput = circuit_breaker::config::never, .consecutive_failures = 1});
     batch_sender s(two_items_each());
     int posts = 0;
     const auto transmit = [&](const auto&) -> send_outcome {

@@ -39,7 +39,10 @@ struct counter {
         return *this;
     }
     void operator++(int) { ++*at; }
-    friend bool operator==(const counter& c, std::default_sentinel_t) { return *c.at == std::uint64_t{how_many}; }
+    friend bool operator==(const counter& c, std::default_sentinel_t)
+    {
+        return *c.at == std::uint64_t{how_many};
+    }
 };
 
 enum class mood { agreeable, small, small_and_silent, partial, busy };
@@ -101,7 +104,8 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     steady_time now{};
     std::vector<int> reported(how_many);  // how often the reports have each item
     scarce::left = allocations_before;
-    for (int calls = 0; calls != 400 && !(s.finished() && box.pulled() == std::uint64_t{how_many}); ++calls) {
+    for (int calls = 0; calls != 400 && !(s.finished() && box.pulled() == std::uint64_t{how_many});
+         ++calls) {
         try {
             const send_report r = send_all(box, size, s, b, now);
             CHECK(!r.other_input);
@@ -132,8 +136,8 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
 
 TEST_CASE("send_all: a failed allocation propagates, and loses and duplicates nothing")
 {
-    for (const mood is : {mood::agreeable, mood::small, mood::small_and_silent, mood::partial,
-                          mood::busy}) {
+    for (const mood is :
+         {mood::agreeable, mood::small, mood::small_and_silent, mood::partial, mood::busy}) {
         for (const bool ordered : {false, true}) {
             for (const bool lasting : {false, true}) {
                 scarce::fails_once = !lasting;

@@ -201,8 +201,9 @@ void at_each_call(std::uint64_t in_a_row, F&& of)
 
 }  // namespace
 
-TEST_CASE("send_all: the reports contain each of 400 items, one oversized, although transmit "
-          "throws")
+TEST_CASE(
+    "send_all: the reports contain each of 400 items, one oversized, although transmit "
+    "throws")
 {
     std::vector<std::string> inbox(400, std::string(100, 'x'));
     inbox[170] = std::string(5'000'000, 'y');

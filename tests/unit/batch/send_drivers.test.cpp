@@ -50,7 +50,7 @@ struct event_loop {
 
 using answer =
     waybill::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
-                 batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
+                     batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
 
 // Counts a header, is busy at times, loses answers, and accepts some batches only in part. Later
 // requests are answered faster. Repeats of an accepted batch are dropped.

@@ -150,23 +150,23 @@ TEST_CASE("sender: each batch fits, even if the margin grows while it is filled"
         std::uint64_t large;  // the size of the later items
     };
     for (const which& x : {which{{.header = 20,
-                          .ratio_variance = 0.03,
-                          .covariance = -5,
-                          .header_variance = 1'000,
-                          .noise = 600,
-                          .seen = 4},
+                                  .ratio_variance = 0.03,
+                                  .covariance = -5,
+                                  .header_variance = 1'000,
+                                  .noise = 600,
+                                  .seen = 4},
                                  calibration::broker_reports::sizes,
                                  41'000,
                                  50,
                                  140,
                                  1'110},
                            which{{.ratio = 1.1,
-                           .header = 5,
-                           .ratio_variance = 0.0009,
-                           .covariance = -2,
-                           .header_variance = 5'500,
-                           .noise = 20,
-                           .seen = 4},
+                                  .header = 5,
+                                  .ratio_variance = 0.0009,
+                                  .covariance = -2,
+                                  .header_variance = 5'500,
+                                  .noise = 20,
+                                  .seen = 4},
                                  calibration::broker_reports::nothing,
                                  42'000,
                                  13,
@@ -292,8 +292,9 @@ TEST_CASE("sender: a lingering batch that has grown since it was requested is an
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 11}, item_outcome::accepted}});
 }
 
-TEST_CASE("sender: a result for an earlier sender is stale, before and after the same items are "
-          "sent")
+TEST_CASE(
+    "sender: a result for an earlier sender is stale, before and after the same items are "
+    "sent")
 {
     const send_policy p{.limit = {.items = 1}, .in_flight = 2};
     const auto with_two_items = [&](std::uint64_t first_attempt) {

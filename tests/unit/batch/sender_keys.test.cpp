@@ -137,11 +137,8 @@ TEST_CASE("sender: a batch that waits for keys is sent after its linger time or 
     queue(t, {{1}, {2}, {3}, {4}, {1}, {5}});
     const batch_sender::entry_fault failed[] = {{0, fault_kind::permanent}};
     t.on(batch_sender::partial{.attempt = start(t), .failed = failed}, at(0));
-    CHECK(settle_all(t) == endings{{0, failed_},
-                                   {1, accepted_},
-                                   {2, accepted_},
-                                   {3, accepted_},
-                                   {4, held_back_}});
+    CHECK(settle_all(t) ==
+          endings{{0, failed_}, {1, accepted_}, {2, accepted_}, {3, accepted_}, {4, held_back_}});
     CHECK(sending(t) == numbers{5});
     s.on(batch_sender::accepted{first}, at(5));
     CHECK(settle_all(s).size() == 4);
@@ -357,8 +354,8 @@ TEST_CASE("sender: retries stop when the budget is spent, and resume after succe
 
 TEST_CASE("sender: ends with a broker that refuses every batch with wrong numbers")
 {
-    const std::optional<std::uint64_t> wild[] = {std::nullopt, 0U, 1U, 99U, 100U, unlimited - 1,
-                                                 unlimited};
+    const std::optional<std::uint64_t> wild[] = {std::nullopt,  0U,       1U, 99U, 100U,
+                                                 unlimited - 1, unlimited};
     for (const bool ordered : {false, true}) {
         for (const auto& actual : wild) {
             for (const auto& limit : wild) {

@@ -62,8 +62,8 @@ send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
         arrived += batch.size();
         return tells ? batch_sender::accepted{.actual = actual} : batch_sender::accepted{};
     };
-    send_report r = send_all(
-        all, [](std::uint64_t body) { return body; }, s, answer, steady_time{});
+    send_report r =
+        send_all(all, [](std::uint64_t body) { return body; }, s, answer, steady_time{});
     CHECK(arrived == all.size());
     CHECK(r.accepted == all.size());
     CHECK(s.finished());
@@ -166,7 +166,8 @@ constexpr calibration probed{.documented = 1'000,
                              .reports = calibration::broker_reports::refusals};
 static_assert(with_numbers.limit == 700 && with_numbers.items.header > 5);
 static_assert(detail::calibrator(between).budget() < 620 && between.refused < unlimited);
-static_assert(tried.items.header > 0 && !detail::calibrator(tried).item_overhead().counts_as_exact());
+static_assert(tried.items.header > 0 &&
+              !detail::calibrator(tried).item_overhead().counts_as_exact());
 
 constexpr bool void_under(const calibration& c, const batch_limits& l)
 {
@@ -228,9 +229,9 @@ static_assert(keeps(with_numbers, calibration()) && keeps(tried, calibration()))
 namespace {
 
 struct day {
-    std::uint64_t limit;        // the true one
-    bool tells = true;          // reports sizes and limits of refused batches
-    std::uint64_t claims = 0;   // a limit that it names instead
+    std::uint64_t limit;       // the true one
+    bool tells = true;         // reports sizes and limits of refused batches
+    std::uint64_t claims = 0;  // a limit that it names instead
 };
 
 struct came {
@@ -282,7 +283,7 @@ TEST_CASE("sender: a permanent low limit costs few attempts with oversized items
     batch_sender s({.limit = {.bytes = 262'144}, .exact_sizes = true});
     const day low{.limit = 1'000};
     CHECK(send_on(low, s, 500, 2'000).sends < 30);
-    CHECK(send_on(low, s, 3'200, 2'000).sends <= 101);  // each 32nd
+    CHECK(send_on(low, s, 3'200, 2'000).sends <= 101);     // each 32nd
     batch_sender documented({.limit = {.bytes = 1'000}});  // nothing higher is known
     CHECK(send_on(low, documented, 500, 2'000).sends == 0);
 }

@@ -78,8 +78,8 @@ struct broker {
 struct result {
     std::uint64_t sends = 0;
     std::uint64_t refused = 0;
-    std::uint64_t lost = 0;     // messages that fit and did not arrive
-    std::uint64_t fewest = 0;   // sends for a sender that knows all sizes
+    std::uint64_t lost = 0;    // messages that fit and did not arrive
+    std::uint64_t fewest = 0;  // sends for a sender that knows all sizes
     [[nodiscard]] double ratio() const
     {
         return static_cast<double>(sends) / static_cast<double>(fewest);
@@ -132,7 +132,7 @@ private:
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
                 x.size += all_[n].size;
                 x.items.push_back(*broker::reported_size(to_.tells.items > 0 ? to_.tells.items : 1,
-                                                all_[n].size));
+                                                         all_[n].size));
             }
         }
         s_.on(batch_sender::started{x.number}, {});
@@ -219,8 +219,9 @@ constexpr reports all_sums{.limit = 1, .refused = 1, .accepted = 1};
 
 }  // namespace
 
-TEST_CASE("sender: with 4 in flight and a limit that varies by 3 %, reported numbers cost no "
-          "requests")
+TEST_CASE(
+    "sender: with 4 in flight and a limit that varies by 3 %, reported numbers cost no "
+    "requests")
 {
     // Relative to the fewest for the highest limit; the lowest limit alone costs 1.03. When each
     // answer counted by itself, it was 1.2 to 1.7 with numbers and exact sizes.
@@ -325,12 +326,18 @@ TEST_CASE("sender: a wrong reported limit loses no item and costs a bounded numb
 {
     const double k = 1'024;
     const std::vector<wrong> limits_told = {
-        {"kibibytes", {1 / k, 1, 1, 1}},           {"kilobytes", {0.001, 1, 1, 1}},
-        {"megabytes", {1e-6, 1, 1, 1}},            {"one byte", {1.0 / full, 1, 1, 1}},
-        {"half", {0.5, 1, 1, 1}},                  {"a tenth", {0.1, 1, 1, 1}},
-        {"twice", {2, 1, 1, 1}},                   {"ten times", {10, 1, 1, 1}},
-        {"a thousand times", {1'000, 1, 1, 1}},    {"of one item", {65'536.0 / full, 1, 1, 1}},
-        {"of a larger queue", {4, 1, 1, 1}},       {"of a smaller one", {10'240.0 / full, 1, 1, 1}},
+        {"kibibytes", {1 / k, 1, 1, 1}},
+        {"kilobytes", {0.001, 1, 1, 1}},
+        {"megabytes", {1e-6, 1, 1, 1}},
+        {"one byte", {1.0 / full, 1, 1, 1}},
+        {"half", {0.5, 1, 1, 1}},
+        {"a tenth", {0.1, 1, 1, 1}},
+        {"twice", {2, 1, 1, 1}},
+        {"ten times", {10, 1, 1, 1}},
+        {"a thousand times", {1'000, 1, 1, 1}},
+        {"of one item", {65'536.0 / full, 1, 1, 1}},
+        {"of a larger queue", {4, 1, 1, 1}},
+        {"of a smaller one", {10'240.0 / full, 1, 1, 1}},
     };
     for (const messages& all : kinds()) {
         for (const std::uint32_t in_flight : {1U, 4U}) {

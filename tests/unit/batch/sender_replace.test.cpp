@@ -165,7 +165,8 @@ TEST_CASE("sender: an oversized item is reported at once or sent alone, as the p
     while (attempt(t) != unlimited) {
         sent.push_back(sending(t));
         t.on(batch_sender::accepted{attempt(t)}, now);
-        while (settle(t).items.count != 0) {}
+        while (settle(t).items.count != 0) {
+        }
     }
     CHECK(sent == std::vector<numbers>{{0}, {1}, {2}, {3}, {4}});
     CHECK(t.finished());

@@ -23,8 +23,8 @@ TEST_CASE("settlements: adjacent equal outcomes are merged, except with the fron
     s.push({{4, 1}, item_outcome::accepted});  // the front may have been handed out
     CHECK(s.front() == report{{3, 1}, item_outcome::accepted});
     s.push({{5, 2}, item_outcome::accepted});
-    s.push({{8, 1}, item_outcome::accepted});                        // a gap
-    s.push({{9, 1}, item_outcome::failed, fault_kind::transient});   // another outcome
+    s.push({{8, 1}, item_outcome::accepted});                       // a gap
+    s.push({{9, 1}, item_outcome::failed, fault_kind::transient});  // another outcome
     s.push({{10, 1}, item_outcome::failed, fault_kind::permanent});
     s.push({{11, 1}, item_outcome::failed, fault_kind::permanent});
     s.push({{12, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5});

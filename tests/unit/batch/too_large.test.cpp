@@ -78,8 +78,9 @@ TEST_CASE("oversized_item: describe contains the item, its size, the limit and t
           "envelope 18446744073709551615");
 }
 
-TEST_CASE("first_too_large: accepts any input, also a stream, and measures nothing after the "
-          "result")
+TEST_CASE(
+    "first_too_large: accepts any input, also a stream, and measures nothing after the "
+    "result")
 {
     const std::list<std::string> list{"12345", "123456"};
     CHECK(first_too_large(list, {.bytes = 5}, &std::string::size)->index == 1);
@@ -87,8 +88,9 @@ TEST_CASE("first_too_large: accepts any input, also a stream, and measures nothi
     CHECK_FALSE(first_too_large(std::vector<bool>{true}, {.bytes = 5}, [](bool) { return 5; }));
 
     std::istringstream in("1 2 9 4");
-    CHECK(first_too_large(std::istream_iterator<int>(in), std::istream_iterator<int>(),
-                          {.bytes = 5})->index == 2);
+    CHECK(
+        first_too_large(std::istream_iterator<int>(in), std::istream_iterator<int>(), {.bytes = 5})
+            ->index == 2);
 
     int asked = 0;
     const auto size = [&asked](int n) {

@@ -3,8 +3,6 @@
 // The machine step by step, and the driver over stores in memory. Every fault at every call is in
 // tests/enumerate/consume/at_least_once.test.cpp.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <list>
 #include <map>
@@ -12,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -282,8 +282,9 @@ TEST_CASE("at_least_once: reason() is that of the step that ended it")
     CHECK(refused.reason() == fault_kind::infrastructure);
 }
 
-TEST_CASE("at_least_once: failures are held up to commit_every, and until decide_all_failed is "
-          "possible")
+TEST_CASE(
+    "at_least_once: failures are held up to commit_every, and until decide_all_failed is "
+    "possible")
 {
     const handled down{fault_kind::infrastructure};
     at_least_once_machine m(5, {.commit_every = 1});
@@ -458,7 +459,8 @@ TEST_CASE("at_least_once: classify compares a found checkpoint with the commit")
 static_assert(!validate(at_least_once_policy{}));
 static_assert(validate(at_least_once_policy{.tries = 0})->field == "tries");
 static_assert(validate(at_least_once_policy{.commit_every = 0})->field == "commit_every");
-static_assert(validate(at_least_once_policy{.decide_all_failed_from = 0})->field == "decide_all_failed_from");
+static_assert(validate(at_least_once_policy{.decide_all_failed_from = 0})->field ==
+              "decide_all_failed_from");
 static_assert(validate(at_least_once_policy{.keys = {.max_bytes = 1}})->field ==
               "idempotency.max_bytes");
 
@@ -493,7 +495,8 @@ TEST_CASE("process_at_least_once: works with both halves of a transactional stor
         return {};
     };
     const waybill::assignment mine{key, {}, 4, 0};
-    const at_least_once_report r = waybill::process_at_least_once(offsets, letters, mine, events, handle, now);
+    const at_least_once_report r =
+        waybill::process_at_least_once(offsets, letters, mine, events, handle, now);
     CHECK(r == at_least_once_report{.outcome = batch_outcome::committed,
                                     .reached = position{8, "x8"},
                                     .handled = 2,
@@ -507,7 +510,8 @@ TEST_CASE("process_at_least_once: works with both halves of a transactional stor
     CHECK((*letter)->dead_lettered_at == now);
 
     // The same events again: they are done.
-    const auto again = waybill::process_at_least_once(offsets, letters, {key, r.reached, 4, 0}, events, handle, now);
+    const auto again = waybill::process_at_least_once(offsets, letters, {key, r.reached, 4, 0},
+                                                      events, handle, now);
     CHECK(again == at_least_once_report{.outcome = batch_outcome::empty,
                                         .reached = position{8, "x8"},
                                         .repeated = 3});
@@ -515,7 +519,8 @@ TEST_CASE("process_at_least_once: works with both halves of a transactional stor
 
     // An owner with an older checkpoint cannot overwrite this one.
     const std::vector<event> more = {{9, "d", ""}};
-    const auto zombie = waybill::process_at_least_once(offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
+    const auto zombie = waybill::process_at_least_once(
+        offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
     CHECK(zombie.outcome == batch_outcome::ownership_lost);
     CHECK(zombie.reached == position{3, ""});
     CHECK(zombie.not_committed == 1);
@@ -541,7 +546,8 @@ TEST_CASE("process_at_least_once: stops at an outage, and reports the position r
     CHECK(r.handled == 1);
     CHECK(r.reason == waybill::infrastructure("the mail server is down"));
     down = false;
-    r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now);
+    r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle,
+                                       now);
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.repeated == 1);
     CHECK(seen == std::vector<std::uint64_t>{1, 2, 2, 3});
@@ -581,14 +587,16 @@ TEST_CASE("process_at_least_once: calls decide_all_failed, and counts skipped ev
         asked.push_back(failed);
         return answer;
     };
-    auto r = waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, {}, ask);
+    auto r = waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now,
+                                            {}, ask);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reached == position{1, ""});
     CHECK(r.skipped == 1);
     CHECK(r.reason == waybill::permanent("every one fails"));
     CHECK_FALSE(*s.find(key, 2));
     answer = waybill::batch_policy::if_all_failed::go_on;
-    r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now, {}, ask);
+    r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle,
+                                       now, {}, ask);
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.dead_lettered == 2);
     CHECK(asked == std::vector<std::uint64_t>{2, 2});
@@ -603,22 +611,29 @@ TEST_CASE("process_at_least_once: the reported text belongs to the fault that en
         const auto stay = [](std::uint64_t) {
             return waybill::batch_policy::if_all_failed::redeliver;
         };
-        return waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, p, stay);
+        return waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle,
+                                              now, p, stay);
     };
     // Each commit is applied, and its answer is lost.
     struct {
         std::optional<checkpoint> stored;
         fault answer = waybill::infrastructure("no answer");
-        waybill::result<std::optional<checkpoint>> load(const waybill::partition_key&) const { return stored; }
-        waybill::result<advance_outcome> commit(const waybill::partition_key&, const std::optional<position>&,
-                                                const position& to, std::uint64_t epoch)
+        waybill::result<std::optional<checkpoint>> load(const waybill::partition_key&) const
+        {
+            return stored;
+        }
+        waybill::result<advance_outcome> commit(const waybill::partition_key&,
+                                                const std::optional<position>&, const position& to,
+                                                std::uint64_t epoch)
         {
             stored = checkpoint{to, epoch};
             return waybill::unexpected(answer);
         }
     } mute;
     const fault gone = waybill::ownership_lost("the lease is gone");
-    const auto lose = [&](const event& e, std::string_view) { return e.sequence == 4 ? gone : fault{}; };
+    const auto lose = [&](const event& e, std::string_view) {
+        return e.sequence == 4 ? gone : fault{};
+    };
     auto r = deliver(mute, lose, {.commit_every = 2});
     CHECK(r.outcome == batch_outcome::ownership_lost);
     CHECK(r.not_committed == 1);
@@ -683,8 +698,9 @@ struct odd_sink {
     }
 };
 
-TEST_CASE("process_at_least_once: a dead letter that the sink refuses is retried, or delivered "
-          "again")
+TEST_CASE(
+    "process_at_least_once: a dead letter that the sink refuses is retried, or delivered "
+    "again")
 {
     store s;
     waybill::checkpoint_writer_for offsets(s);

@@ -2,12 +2,12 @@
 //
 // Handlers that throw, alone and wrapped.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/ext/exceptions.hpp>
@@ -32,13 +32,14 @@ TEST_CASE("process_at_least_once: an exception of a bare handler loses uncommitt
         if (e.sequence == 4) throw std::runtime_error("out of it");
         return {};
     };
-    CHECK_THROWS_AS((void)waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, {}),
-                    std::runtime_error);
+    CHECK_THROWS_AS(
+        (void)waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, {}),
+        std::runtime_error);
     CHECK(!*s.load(key));
 
     // Earlier commits are stored.
-    CHECK_THROWS_AS((void)waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, {},
-                                                         {.commit_every = 2}),
+    CHECK_THROWS_AS((void)waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events,
+                                                         handle, {}, {.commit_every = 2}),
                     std::runtime_error);
     const auto stored = *s.load(key);
     REQUIRE(stored);
@@ -46,7 +47,8 @@ TEST_CASE("process_at_least_once: an exception of a bare handler loses uncommitt
 
     const auto down = waybill::catching(
         handle, [](const std::exception&) { return waybill::fault_kind::infrastructure; });
-    const auto r = waybill::process_at_least_once(offsets, letters, {key, stored->at, 1, 0}, events, down, {});
+    const auto r =
+        waybill::process_at_least_once(offsets, letters, {key, stored->at, 1, 0}, events, down, {});
     CHECK(r.outcome == waybill::batch_outcome::redeliver);
     CHECK(r.reached->sequence == 3);
     CHECK(r.reason == waybill::infrastructure("out of it"));

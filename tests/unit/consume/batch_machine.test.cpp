@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/core/match.hpp>
@@ -47,7 +47,10 @@ batch_outcome end_of(fault_kind how)
     return how == fault_kind::cancelled ? batch_outcome::cancelled : batch_outcome::redeliver;
 }
 
-batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}) { return {events, from, to, epoch, p}; }
+batch_machine fresh(std::uint64_t events = 2, batch_policy p = {})
+{
+    return {events, from, to, epoch, p};
+}
 
 /// The name of an action, with its numbers.
 std::string next_action(const batch_machine& m)
@@ -61,8 +64,9 @@ std::string next_action(const batch_machine& m)
         std::string operator()(const batch_machine::begin&) const { return "begin"; }
         std::string operator()(const batch_machine::store_crash_record& a) const
         {
-            return "note " + std::to_string(a.row.suspects) + " suspects, " + std::to_string(a.row.deaths) +
-                   " deaths, by " + std::to_string(a.row.incarnation);
+            return "note " + std::to_string(a.row.suspects) + " suspects, " +
+                   std::to_string(a.row.deaths) + " deaths, by " +
+                   std::to_string(a.row.incarnation);
         }
         std::string operator()(const batch_machine::clear_crash_record&) const { return "forget"; }
         std::string operator()(const batch_machine::decide_all_failed& a) const
@@ -97,14 +101,10 @@ void go_to(batch_machine& m, const std::string& stop)
          ++steps) {
         const auto a = m.next();
         event_result h = event_result::stale;
-        if (waybill::holds_alternative<batch_machine::handle>(a))
-            h = m.on(handled{});
-        else if (waybill::holds_alternative<batch_machine::advance>(a))
-            h = m.on(advanced{});
-        else if (waybill::holds_alternative<batch_machine::commit>(a))
-            h = m.on(committed{});
-        else if (waybill::holds_alternative<batch_machine::check_commit>(a))
-            h = m.on(loaded{});
+        if (waybill::holds_alternative<batch_machine::handle>(a)) h = m.on(handled{});
+        else if (waybill::holds_alternative<batch_machine::advance>(a)) h = m.on(advanced{});
+        else if (waybill::holds_alternative<batch_machine::commit>(a)) h = m.on(committed{});
+        else if (waybill::holds_alternative<batch_machine::check_commit>(a)) h = m.on(loaded{});
         else h = m.on(done{});
         CHECK(h == event_result::applied);
     }
@@ -142,20 +142,20 @@ void only_takes(const batch_machine& m, const std::string& what)
 TEST_CASE("batch_machine: the steps of a batch without faults")
 {
     batch_machine m = fresh();
-    const char* steps[] = {"begin", "savepoint", "handle 0", "release", "savepoint", "handle 1", "release", "advance", "commit"};
+    const char* steps[] = {"begin",    "savepoint", "handle 0", "release", "savepoint",
+                           "handle 1", "release",   "advance",  "commit"};
     for (const char* step : steps) {
         CHECK(next_action(m) == step);
         CHECK(!m.ended());
         const std::string s = step;
-        only_takes(m, s == "advance" ? "advanced" : s == "commit" ? "committed" : s.starts_with("handle") ? "handled" : "done");
-        if (s == "advance")
-            CHECK(m.on(advanced{}) == event_result::applied);
-        else if (s == "commit")
-            CHECK(m.on(committed{}) == event_result::applied);
-        else if (s.starts_with("handle"))
-            CHECK(m.on(handled{}) == event_result::applied);
-        else
-            CHECK(m.on(done{}) == event_result::applied);
+        only_takes(m, s == "advance"            ? "advanced"
+                      : s == "commit"           ? "committed"
+                      : s.starts_with("handle") ? "handled"
+                                                : "done");
+        if (s == "advance") CHECK(m.on(advanced{}) == event_result::applied);
+        else if (s == "commit") CHECK(m.on(committed{}) == event_result::applied);
+        else if (s.starts_with("handle")) CHECK(m.on(handled{}) == event_result::applied);
+        else CHECK(m.on(done{}) == event_result::applied);
     }
     CHECK(m.ended() == batch_outcome::committed);
     CHECK(m.reason() == fault_kind::none);
@@ -211,8 +211,9 @@ TEST_CASE("batch_machine: a conflict or stale epoch at advance is ownership_lost
     }
 }
 
-TEST_CASE("batch_machine: a permanent fault is rolled back and dead-lettered, and the next event "
-          "follows")
+TEST_CASE(
+    "batch_machine: a permanent fault is rolled back and dead-lettered, and the next event "
+    "follows")
 {
     batch_machine m = fresh();
     go_to(m, "handle 0");

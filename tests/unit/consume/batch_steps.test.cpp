@@ -2,12 +2,12 @@
 //
 // batch_machine: crash records, questions, skipped events, and other exceptional steps.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/core/match.hpp>
@@ -27,7 +27,8 @@ using waybill::fault_kind;
 using handled = waybill::batch_machine::handled;
 using waybill::position;
 
-static_assert(waybill::validate(batch_policy{.decide_all_failed_from = 0})->field == "decide_all_failed_from");
+static_assert(waybill::validate(batch_policy{.decide_all_failed_from = 0})->field ==
+              "decide_all_failed_from");
 static_assert(waybill::validate(batch_policy{.deaths = 0})->field == "deaths");
 static_assert(name(batch_policy::if_all_failed::redeliver) == "redeliver" &&
               name(dead_letter_body::summary) == "summary");
@@ -51,8 +52,8 @@ std::string next_action(const batch_machine& m)
         [](batch_machine::shorten a) { return "shorten " + std::to_string(a.events); },
         [](batch_machine::begin) { return std::string("begin"); },
         [](const batch_machine::store_crash_record& a) {
-            return "note " + std::to_string(a.row.suspects) + "/" + std::to_string(a.row.deaths) + "/" +
-                   std::to_string(a.row.incarnation);
+            return "note " + std::to_string(a.row.suspects) + "/" + std::to_string(a.row.deaths) +
+                   "/" + std::to_string(a.row.incarnation);
         },
         [](batch_machine::clear_crash_record) { return std::string("forget"); },
         [](batch_machine::savepoint) { return std::string("savepoint"); },
@@ -94,8 +95,7 @@ struct simulation {
             h = m.on(waybill::batch_machine::crash_record_loaded{row, fault_kind::none, within()});
         else if (waybill::holds_alternative<batch_machine::shorten>(a))
             h = m.on(waybill::batch_machine::shortened{{20, "20"}});
-        else if (waybill::holds_alternative<batch_machine::handle>(a))
-            h = m.on(each);
+        else if (waybill::holds_alternative<batch_machine::handle>(a)) h = m.on(each);
         else if (waybill::holds_alternative<batch_machine::decide_all_failed>(a))
             h = m.on(waybill::batch_machine::all_failed_decided{answer});
         else if (waybill::holds_alternative<batch_machine::advance>(a))
@@ -104,8 +104,7 @@ struct simulation {
             h = m.on(waybill::batch_machine::committed{});
         else if (waybill::holds_alternative<batch_machine::check_commit>(a))
             h = m.on(waybill::batch_machine::loaded{checkpoint{to, 4}});
-        else
-            h = m.on(waybill::batch_machine::done{});
+        else h = m.on(waybill::batch_machine::done{});
         if (const auto* noted = waybill::get_if<batch_machine::store_crash_record>(&a))
             row = noted->row;
         if (waybill::holds_alternative<batch_machine::clear_crash_record>(a)) row.reset();
@@ -119,13 +118,16 @@ struct simulation {
     }
 };
 
-TEST_CASE("batch_machine: the crash record is stored and committed before the first event is "
-          "handled")
+TEST_CASE(
+    "batch_machine: the crash record is stored and committed before the first event is "
+    "handled")
 {
     batch_machine m = fresh(1);
     simulation w;
     w.run(m, "idle");
-    CHECK(w.steps == "recall, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, forget, commit, ");
+    CHECK(w.steps ==
+          "recall, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, "
+          "forget, commit, ");
     CHECK(m.ended() == batch_outcome::committed);
 
     batch_machine off = fresh(1, {.crash_records = false});
@@ -150,8 +152,9 @@ TEST_CASE("batch_machine: stale events about crash records change nothing")
     CHECK(m == at_handle);
 }
 
-TEST_CASE("batch_machine: a crash record that cannot be read or stored ends the delivery before "
-          "handling")
+TEST_CASE(
+    "batch_machine: a crash record that cannot be read or stored ends the delivery before "
+    "handling")
 {
     batch_machine unread = fresh();
     CHECK(unread.on(waybill::batch_machine::crash_record_loaded{{}, fault_kind::infrastructure}) ==
@@ -176,7 +179,8 @@ TEST_CASE("batch_machine: a crash record that cannot be read or stored ends the 
         CHECK(m.on(waybill::batch_machine::committed{outcome}) == event_result::applied);
         w.steps.clear();
         w.run(m, "idle");
-        CHECK(w.steps == (outcome == commit_outcome::unknown ? "recall, begin, forget, commit, " : ""));
+        CHECK(w.steps ==
+              (outcome == commit_outcome::unknown ? "recall, begin, forget, commit, " : ""));
         CHECK(m.ended() == batch_outcome::redeliver);
     }
 }
@@ -250,8 +254,9 @@ TEST_CASE("batch_machine: the crash record is also cleared if the checkpoint can
     CHECK(m.reason() == fault_kind::transient);
 }
 
-TEST_CASE("batch_machine: a crash record of a higher epoch is ownership_lost, and no event is "
-          "handled")
+TEST_CASE(
+    "batch_machine: a crash record of a higher epoch is ownership_lost, and no event is "
+    "handled")
 {
     for (const std::uint64_t epoch : {3U, 4U, 5U}) {
         for (const std::optional<std::uint64_t> at : {std::optional<std::uint64_t>(10), {}}) {
@@ -322,15 +327,18 @@ TEST_CASE("batch_machine: another event than the single suspect is handled")
     CHECK(m.handled_events() == 1);
 }
 
-TEST_CASE("batch_machine: after too many crashes half of the batch is handled, the rest stays "
-          "suspected")
+TEST_CASE(
+    "batch_machine: after too many crashes half of the batch is handled, the rest stays "
+    "suspected")
 {
     batch_machine m = fresh(2, {.deaths = 2});
     simulation w;
     w.row = crash_record{10, 30, 2, 1, 7, 3};
     w.run(m, "idle");
-    CHECK(w.steps == "recall, shorten 1, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, "
-                     "note 1/0/0, commit, ");
+    CHECK(w.steps ==
+          "recall, shorten 1, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, "
+          "advance, "
+          "note 1/0/0, commit, ");
     CHECK(m.events() == 1);
     CHECK(m.handled_events() == 1);
 
@@ -354,15 +362,17 @@ TEST_CASE("batch_machine: an event with too many crashes is dead-lettered withou
         simulation w;
         w.row = crash_record{10, 20, 1, 1, 7, 3};
         w.run(m, "idle");
-        CHECK(w.steps == "recall, shorten 1, begin, dead_letter 0 2 condemned, advance, forget, commit, ");
+        CHECK(w.steps ==
+              "recall, shorten 1, begin, dead_letter 0 2 condemned, advance, forget, commit, ");
         CHECK(m.ended() == batch_outcome::committed);
         CHECK(m.dead_lettered() == 1);
         CHECK(m.handled_events() == 0);
     }
 }
 
-TEST_CASE("batch_machine: if every event failed, the caller decides before dead letters are "
-          "written")
+TEST_CASE(
+    "batch_machine: if every event failed, the caller decides before dead letters are "
+    "written")
 {
     for (const auto answer :
          {batch_policy::if_all_failed::go_on, batch_policy::if_all_failed::redeliver}) {
@@ -387,8 +397,9 @@ TEST_CASE("batch_machine: if every event failed, the caller decides before dead 
     }
 }
 
-TEST_CASE("batch_machine: no decision is requested after a success, below the limit, or if it is "
-          "off")
+TEST_CASE(
+    "batch_machine: no decision is requested after a success, below the limit, or if it is "
+    "off")
 {
     const auto asks = [](std::uint64_t events, handled each, std::uint64_t decide_all_failed_from,
                          bool last_is_good) {
@@ -420,7 +431,8 @@ TEST_CASE("batch_machine: a skipped event is rolled back and counted separately"
     simulation w;
     w.each = {fault_kind::none, true};
     w.run(m, "idle");
-    CHECK(w.steps == "begin, savepoint, handle 0, undo, savepoint, handle 1, undo, advance, commit, ");
+    CHECK(w.steps ==
+          "begin, savepoint, handle 0, undo, savepoint, handle 1, undo, advance, commit, ");
     CHECK(m.skipped_events() == 2);
     CHECK(m.handled_events() == 0);
     CHECK(m.dead_lettered() == 0);
@@ -429,7 +441,8 @@ TEST_CASE("batch_machine: a skipped event is rolled back and counted separately"
     simulation v;
     v.each = {fault_kind::none, true};
     v.run(plain, "idle");
-    CHECK(v.steps == "begin, handle 0, rollback, begin, handle 1, rollback, begin, advance, commit, ");
+    CHECK(v.steps ==
+          "begin, handle 0, rollback, begin, handle 1, rollback, begin, advance, commit, ");
     CHECK(plain.skipped_events() == 2);
     CHECK(plain.restarts() == 2);
 
@@ -445,11 +458,8 @@ TEST_CASE("batch_machine: a skipped event is rolled back and counted separately"
 TEST_CASE("batch_machine: with discard, no dead letter is written, and events count as dropped")
 {
     for (const bool savepoints : {true, false}) {
-        batch_machine m =
-            fresh(2,
-                  {.savepoints = savepoints,
-                   .dead_letters = {.keeps = dead_letter_body::discard}},
-                  0);
+        batch_machine m = fresh(
+            2, {.savepoints = savepoints, .dead_letters = {.keeps = dead_letter_body::discard}}, 0);
         simulation w;
         w.each = {fault_kind::permanent};
         w.run(m, "ask 2");

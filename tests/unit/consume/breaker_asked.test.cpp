@@ -23,7 +23,10 @@ using waybill::duration;
 using waybill::fault_kind;
 using waybill::steady_time;
 
-steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
+steady_time s(std::int64_t n)
+{
+    return steady_time::at(duration::seconds(n));
+}
 
 struct event {
     std::uint64_t sequence;

@@ -6,9 +6,9 @@
 // Only the machine is needed. A driver is one loop: query the next action, await it, and report the
 // result. The loop is the same for any coroutine library.
 
-#include <doctest/doctest.h>
-
 #include <version>
+
+#include <doctest/doctest.h>
 
 // clang 14 knows coroutines only under their experimental name.
 #if defined(__cpp_impl_coroutine)
@@ -56,7 +56,10 @@ class task {
 public:
     struct promise_type {
         std::optional<T> answer{};
-        task get_return_object() { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+        task get_return_object()
+        {
+            return task(std::coroutine_handle<promise_type>::from_promise(*this));
+        }
         std::suspend_never initial_suspend() noexcept { return {}; }
         std::suspend_always final_suspend() noexcept { return {}; }
         void return_value(T v) { answer = std::move(v); }
@@ -114,7 +117,10 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
     while (!m.ended()) {
         const auto next = m.next();
         if (waybill::holds_alternative<waybill::batch_machine::load_crash_record>(next)) {
-            const auto r = co_await call{events, [&] { say("recall"); return s.load_crash_record(mine.key); }};
+            const auto r = co_await call{events, [&] {
+                                             say("recall");
+                                             return s.load_crash_record(mine.key);
+                                         }};
             waybill::batch_machine::crash_record_loaded row{r ? *r : std::nullopt, how(r), 0};
             for (const event& e : batch) {
                 if (row.found && e.sequence <= row.found->to) ++row.within;
@@ -124,7 +130,10 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
             to = waybill::position_of(batch[cut->events - 1]);
             m.on(waybill::batch_machine::shortened{to});
         } else if (waybill::holds_alternative<waybill::batch_machine::begin>(next)) {
-            auto r = co_await call{events, [&] { say("begin"); return s.begin(); }};
+            auto r = co_await call{events, [&] {
+                                       say("begin");
+                                       return s.begin();
+                                   }};
             if (r) tx.emplace(*std::move(r));
             m.on(waybill::batch_machine::done{how(r)});
         } else if (const auto* note =
@@ -132,13 +141,14 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
             const auto row = note->row;
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("note");
-                                                                    return s.store_crash_record(*tx, mine.key,
-                                                                                  row);
+                                                                    return s.store_crash_record(
+                                                                        *tx, mine.key, row);
                                                                 }})});
         } else if (waybill::holds_alternative<waybill::batch_machine::clear_crash_record>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("forget");
-                                                                    return s.clear_crash_record(*tx, mine.key);
+                                                                    return s.clear_crash_record(
+                                                                        *tx, mine.key);
                                                                 }})});
         } else if (waybill::holds_alternative<waybill::batch_machine::savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
@@ -148,11 +158,12 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
         } else if (const auto* handle = waybill::get_if<waybill::batch_machine::handle>(&next)) {
             const event& e = batch[handle->event];
             const std::size_t n = handle->event;
-            const auto f = co_await call{events, [&] {
-                say("handle");
-                tx->record(mine.key.partition + e.body);
-                return e.body == "bad" ? waybill::permanent("cannot be") : waybill::fault{};
-            }};
+            const auto f = co_await call{
+                events, [&] {
+                    say("handle");
+                    tx->record(mine.key.partition + e.body);
+                    return e.body == "bad" ? waybill::permanent("cannot be") : waybill::fault{};
+                }};
             reasons[n] = f.text;
             m.on(waybill::batch_machine::handled{f.kind});
         } else if (waybill::holds_alternative<waybill::batch_machine::release_savepoint>(next)) {
@@ -160,11 +171,13 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
                                                                     say("release");
                                                                     return tx->release_savepoint();
                                                                 }})});
-        } else if (waybill::holds_alternative<waybill::batch_machine::rollback_to_savepoint>(next)) {
-            m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
-                                                                    say("undo");
-                                                                    return tx->rollback_to_savepoint();
-                                                                }})});
+        } else if (waybill::holds_alternative<waybill::batch_machine::rollback_to_savepoint>(
+                       next)) {
+            m.on(waybill::batch_machine::done{
+                how(co_await call{events, [&] {
+                                      say("undo");
+                                      return tx->rollback_to_savepoint();
+                                  }})});
         } else if (const auto* parked =
                        waybill::get_if<waybill::batch_machine::write_dead_letter>(&next)) {
             const auto letter = waybill::make_dead_letter(mine.key, batch[parked->event],
@@ -178,21 +191,28 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
             m.on(waybill::batch_machine::all_failed_decided{
                 waybill::batch_policy::if_all_failed::go_on});
         } else if (waybill::holds_alternative<waybill::batch_machine::advance>(next)) {
-            const auto r = co_await call{events, [&] {
-                say("advance");
-                return s.advance(*tx, mine.key, mine.from, to, mine.epoch);
-            }};
+            const auto r =
+                co_await call{events, [&] {
+                                  say("advance");
+                                  return s.advance(*tx, mine.key, mine.from, to, mine.epoch);
+                              }};
             m.on(waybill::batch_machine::advanced{r ? *r : waybill::advance_outcome::conflict,
                                                   how(r)});
         } else if (waybill::holds_alternative<waybill::batch_machine::commit>(next)) {
-            const auto r = co_await call{events, [&] { say("commit"); return tx->commit(); }};
+            const auto r = co_await call{events, [&] {
+                                             say("commit");
+                                             return tx->commit();
+                                         }};
             tx.reset();
             m.on(waybill::batch_machine::committed{r ? *r : waybill::commit_outcome::unknown});
         } else if (waybill::holds_alternative<waybill::batch_machine::rollback>(next)) {
             tx.reset();
             m.on(waybill::batch_machine::done{});
         } else if (waybill::holds_alternative<waybill::batch_machine::check_commit>(next)) {
-            const auto r = co_await call{events, [&] { say("load"); return s.load(mine.key); }};
+            const auto r = co_await call{events, [&] {
+                                             say("load");
+                                             return s.load(mine.key);
+                                         }};
             m.on(waybill::batch_machine::loaded{r ? *r : std::nullopt, how(r)});
         } else {
             break;  // idle
@@ -230,7 +250,8 @@ TEST_CASE("coroutine: two partitions alternate in one loop, each in its own orde
     CHECK(a.answer() == waybill::batch_outcome::committed);
     CHECK(b.answer() == waybill::batch_outcome::committed);
     int changes = 0;
-    for (std::size_t i = 1; i != calls.size(); ++i) changes += calls[i][0] != calls[i - 1][0] ? 1 : 0;
+    for (std::size_t i = 1; i != calls.size(); ++i)
+        changes += calls[i][0] != calls[i - 1][0] ? 1 : 0;
     CHECK(changes > 20);  // neither waits for the other
     CHECK(s.records() == std::vector<std::string>{"Aa", "Ab", "Bc"});
     CHECK((*s.load({"log", "g", "A"}))->at.sequence == 2);
@@ -243,7 +264,8 @@ TEST_CASE("coroutine: a task destroyed halfway leaves no effects, only its crash
     store s;
     std::vector<std::string> calls;
     {
-        const auto t = consume(events, s, {{"log", "g", "A"}, {}, 1, 9}, {{1, "a"}, {2, "b"}}, calls);
+        const auto t =
+            consume(events, s, {{"log", "g", "A"}, {}, 1, 9}, {{1, "a"}, {2, "b"}}, calls);
         for (int turns = 0; turns != 8; ++turns) (void)events.turn();
         CHECK(!t.done());
     }

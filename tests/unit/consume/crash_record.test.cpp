@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/detail/attempt_plan.hpp>
@@ -11,12 +11,12 @@
 namespace attempt_test {
 namespace {
 
-using waybill::detail::crash_record_after;
-using waybill::detail::attempt_plan;
 using waybill::crash_record;
+using waybill::detail::attempt_plan;
+using waybill::detail::crash_record_after;
 using waybill::detail::deaths_at_most;
-using waybill::detail::with_last_event;
 using waybill::detail::plan_attempt;
+using waybill::detail::with_last_event;
 
 constexpr std::optional<std::uint64_t> from = 10;
 constexpr std::uint64_t dead = 7;  // the incarnation of a process that is gone
@@ -38,7 +38,8 @@ constexpr crash_record row(std::uint64_t suspects, std::uint32_t deaths, std::ui
 {
     return {from, 10 + suspects, suspects, deaths, by, then};
 }
-constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t incarnation = me)
+constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths,
+                            std::uint64_t incarnation = me)
 {
     return {from, 10 + suspects, suspects, deaths, incarnation, now};
 }
@@ -197,8 +198,9 @@ TEST_CASE("crash_record: a crashing event is found within deaths_at_most, at eve
     }
 }
 
-TEST_CASE("crash_record: in a log of several batches, a crashing event is found within one "
-          "batch's limit")
+TEST_CASE(
+    "crash_record: in a log of several batches, a crashing event is found within one "
+    "batch's limit")
 {
     for (std::uint64_t deadly = 0; deadly != 100; ++deadly) {
         const auto deaths = deaths_of(100, 7, deadly, 2);

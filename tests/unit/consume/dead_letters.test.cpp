@@ -2,12 +2,12 @@
 //
 // Dead letters: their content, and handling their events again.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -59,7 +59,8 @@ TEST_CASE("dead_letter: keeps the body, a pointer or a summary, and always size 
     CHECK(pointer.body == "");
     CHECK(pointer.kept == dead_letter_body::pointer);
     CHECK(pointer.at.sequence == 7);
-    for (const std::uint64_t most : {std::uint64_t{8}, std::uint64_t{9}, std::uint64_t{10}, std::uint64_t{11}}) {
+    for (const std::uint64_t most :
+         {std::uint64_t{8}, std::uint64_t{9}, std::uint64_t{10}, std::uint64_t{11}}) {
         const auto summary =
             letter_of(body, {.keeps = dead_letter_body::summary, .summary_bytes = most});
         CHECK(summary.kept == dead_letter_body::summary);
@@ -146,8 +147,9 @@ struct simulation {
     }
 };
 
-TEST_CASE("reprocess: the effect of the event and the removal of its dead letter are one "
-          "transaction")
+TEST_CASE(
+    "reprocess: the effect of the event and the removal of its dead letter are one "
+    "transaction")
 {
     simulation w;
     CHECK(w.run() == waybill::reprocess_report{reprocess_report::outcome_type::handled, {}});
@@ -157,8 +159,9 @@ TEST_CASE("reprocess: the effect of the event and the removal of its dead letter
     CHECK(w.fetched == 1);
 }
 
-TEST_CASE("reprocess: a repeated failure has no effect; its dead letter has the new reason and "
-          "tries")
+TEST_CASE(
+    "reprocess: a repeated failure has no effect; its dead letter has the new reason and "
+    "tries")
 {
     simulation w;
     w.answer = waybill::transient(std::string(5'000, 'x'));
@@ -192,7 +195,8 @@ TEST_CASE("reprocess: if an event is gone or a dependency is down, its dead lett
           reprocess_report::outcome_type::not_done);
     CHECK(w.run(2, waybill::cancelled("stop")).outcome ==
           reprocess_report::outcome_type::cancelled);
-    for (const auto& f : {waybill::infrastructure("down"), waybill::ownership_lost("not mine"), waybill::cancelled("stop")}) {
+    for (const auto& f : {waybill::infrastructure("down"), waybill::ownership_lost("not mine"),
+                          waybill::cancelled("stop")}) {
         w.answer = f;
         const auto r = w.run();
         CHECK(r.outcome == (f.kind == fault_kind::cancelled
@@ -259,9 +263,9 @@ TEST_CASE("rewind: moves the owner's checkpoint back, and refuses another owner'
     CHECK(rewind(s, r.mine, position{0, ""}).outcome ==
           rewind_report::outcome_type::ownership_lost);
     waybill::assignment earlier{key, again.reached, 3};
-    CHECK(rewind(s, earlier, position{0, ""}).reason ==
-          waybill::ownership_lost(
-              "checkpoint stale_epoch: another owner has a higher epoch than 3"));
+    CHECK(
+        rewind(s, earlier, position{0, ""}).reason ==
+        waybill::ownership_lost("checkpoint stale_epoch: another owner has a higher epoch than 3"));
     CHECK((*s.load(key))->at.sequence == 3);
 }
 
@@ -271,13 +275,15 @@ struct without_reset {
     store& behind;
     auto begin() { return behind.begin(); }
     auto load(const waybill::partition_key& k) { return behind.load(k); }
-    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<waybill::position>& from,
-                 const waybill::position& to, std::uint64_t epoch)
+    auto advance(transaction& tx, const waybill::partition_key& k,
+                 const std::optional<waybill::position>& from, const waybill::position& to,
+                 std::uint64_t epoch)
     {
         return behind.advance(tx, k, from, to, epoch);
     }
 };
-static_assert(waybill::checkpoint_store<without_reset> && !waybill::checkpoint_reset<without_reset>);
+static_assert(waybill::checkpoint_store<without_reset> &&
+              !waybill::checkpoint_reset<without_reset>);
 static_assert(waybill::checkpoint_reset<store>);
 
 TEST_CASE("rewind: to the beginning, if the first sequence is 0")
@@ -342,7 +348,8 @@ TEST_CASE("rewind: after a lost commit result, the checkpoint counts as ours onl
     using waybill::rewind_report;
     for (const std::uint64_t their_epoch : {std::uint64_t{4}, std::uint64_t{5}}) {
         store kept;
-        const auto set = [&](const std::optional<position>& from, std::uint64_t to, std::uint64_t epoch) {
+        const auto set = [&](const std::optional<position>& from, std::uint64_t to,
+                             std::uint64_t epoch) {
             auto tx = *kept.begin();
             (void)kept.advance(tx, key, from, position{to, ""}, epoch);
             (void)tx.commit();

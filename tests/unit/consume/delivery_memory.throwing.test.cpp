@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/scarce_new.hpp>
+
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/testing/memory_store.hpp>
@@ -70,27 +70,35 @@ public:
         return transaction(*kept.begin());
     }
     auto load(const partition_key& k) const { return kept.load(k); }
-    auto advance(transaction& tx, const partition_key& k, const std::optional<position>& from, const position& to,
-                 std::uint64_t epoch)
+    auto advance(transaction& tx, const partition_key& k, const std::optional<position>& from,
+                 const position& to, std::uint64_t epoch)
     {
         return kept.advance(tx.inner(), k, from, to, epoch);
     }
     auto put(transaction& tx, const waybill::dead_letter& d) { return kept.put(tx.inner(), d); }
-    auto find(const partition_key& k, std::uint64_t sequence) const { return kept.find(k, sequence); }
+    auto find(const partition_key& k, std::uint64_t sequence) const
+    {
+        return kept.find(k, sequence);
+    }
     auto remove(transaction& tx, const partition_key& k, std::uint64_t sequence)
     {
         return kept.remove(tx.inner(), k, sequence);
     }
-    auto list(const partition_key& k, const std::optional<std::uint64_t>& after, std::uint64_t most) const
+    auto list(const partition_key& k, const std::optional<std::uint64_t>& after,
+              std::uint64_t most) const
     {
         return kept.list(k, after, most);
     }
     auto load_crash_record(const partition_key& k) const { return kept.load_crash_record(k); }
-    auto store_crash_record(transaction& tx, const partition_key& k, const waybill::crash_record& row)
+    auto store_crash_record(transaction& tx, const partition_key& k,
+                            const waybill::crash_record& row)
     {
         return kept.store_crash_record(tx.inner(), k, row);
     }
-    auto clear_crash_record(transaction& tx, const partition_key& k) { return kept.clear_crash_record(tx.inner(), k); }
+    auto clear_crash_record(transaction& tx, const partition_key& k)
+    {
+        return kept.clear_crash_record(tx.inner(), k);
+    }
 
     inner_store kept;
 };
@@ -107,7 +115,8 @@ constexpr std::uint64_t bad_event = 3;
 std::vector<event> from_behind(const std::optional<position>& p)
 {
     std::vector<event> out;
-    for (std::uint64_t n = p ? p->sequence + 1 : 1; n <= last_event && out.size() != 4; ++n) out.push_back({n});
+    for (std::uint64_t n = p ? p->sequence + 1 : 1; n <= last_event && out.size() != 4; ++n)
+        out.push_back({n});
     return out;
 }
 
@@ -121,7 +130,8 @@ struct simulation {
     fault says(std::uint64_t n)
     {
         if (n == bad_event) return waybill::permanent(long_reason);
-        if (n == 5 && !std::exchange(fifth_failed, true)) return waybill::transient("for now, and not for ever");
+        if (n == 5 && !std::exchange(fifth_failed, true))
+            return waybill::transient("for now, and not for ever");
         return {};
     }
 
@@ -163,7 +173,8 @@ struct simulation {
                 }
                 return f;
             };
-            const auto r = waybill::process_at_least_once(checkpoints, letters, mine, events, handle, {});
+            const auto r =
+                waybill::process_at_least_once(checkpoints, letters, mine, events, handle, {});
             if (r.outcome != batch_outcome::committed && r.outcome != batch_outcome::redeliver)
                 return false;
         }
@@ -210,17 +221,18 @@ TEST_CASE("delivery memory: process_batch applies each event once if any allocat
         for (const std::uint64_t first : {0U, 7U}) {
             for (const std::uint64_t second : {first, first == 0 ? first : first + 1}) {
                 const waybill::batch_policy p{.savepoints = savepoints};
-                const std::uint64_t failures = each_failure(
-                    [] { return simulation(); },
-                    [&](simulation& w) { return w.in_transactions(first, p); },
-                    [&](simulation& w) {
-                        // The stored data is complete, before anything is repaired.
-                        const auto at = *w.store.load(key);
-                        const std::uint64_t letters = w.store.kept.letters().size();
-                        CHECK((at ? at->at.sequence : 0) == w.store.kept.records().size() + letters);
-                        CHECK(w.in_transactions(second, p));
-                    },
-                    [](const simulation& w) { w.check(w.store.kept.records()); });
+                const std::uint64_t failures =
+                    each_failure([] { return simulation(); },
+                                 [&](simulation& w) { return w.in_transactions(first, p); },
+                                 [&](simulation& w) {
+                                     // The stored data is complete, before anything is repaired.
+                                     const auto at = *w.store.load(key);
+                                     const std::uint64_t letters = w.store.kept.letters().size();
+                                     CHECK((at ? at->at.sequence : 0) ==
+                                           w.store.kept.records().size() + letters);
+                                     CHECK(w.in_transactions(second, p));
+                                 },
+                                 [](const simulation& w) { w.check(w.store.kept.records()); });
                 CHECK(failures > 25);
                 all += failures;
             }
@@ -260,7 +272,8 @@ bool rewind_once(simulation& w)
 {
     const auto at = waybill::position_of(*w.store.load(key));
     if (at->sequence == 4) return true;
-    const auto r = waybill::rewind(w.store, {key, at, 1}, position{4, "an offset of more than a few characters"});
+    const auto r = waybill::rewind(w.store, {key, at, 1},
+                                   position{4, "an offset of more than a few characters"});
     return r.outcome == waybill::rewind_report::outcome_type::rewound;
 }
 
@@ -278,7 +291,8 @@ TEST_CASE("delivery memory: rewind is complete or without effect")
         [](simulation& w) {
             CHECK((*w.store.load(key))->at.sequence == 4);
             CHECK(w.in_transactions(0, {}));
-            CHECK(w.store.kept.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 6, 7, 8, 5, 6, 7, 8});
+            CHECK(w.store.kept.records() ==
+                  std::vector<std::uint64_t>{1, 2, 4, 5, 6, 7, 8, 5, 6, 7, 8});
         });
     CHECK(failures >= 4);
     MESSAGE(failures);

@@ -2,8 +2,6 @@
 //
 // process_batch: questions, skipped events, dead processes, and wrong stores and checkpoints.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -11,6 +9,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -66,11 +66,13 @@ static_assert(
     !waybill::detail::event_handler<decltype([](store::transaction&, const event&) { return 7; }),
                                     store::transaction, event>);
 
-TEST_CASE("process_batch: skipped events have no effects and no dead letters, and are counted "
-          "separately")
+TEST_CASE(
+    "process_batch: skipped events have no effects and no dead letters, and are counted "
+    "separately")
 {
     store s;
-    const auto r = process_batch(s, {key, {}, 1}, events_of({"foreign", "a", "bad", "foreign"}), handle, noon);
+    const auto r =
+        process_batch(s, {key, {}, 1}, events_of({"foreign", "a", "bad", "foreign"}), handle, noon);
     CHECK(r == waybill::batch_report{.outcome = batch_outcome::committed,
                                      .reached = position{40, ""},
                                      .handled = 1,
@@ -78,7 +80,8 @@ TEST_CASE("process_batch: skipped events have no effects and no dead letters, an
                                      .skipped = 2});
     CHECK(s.records() == std::vector<std::string>{"a"});
     CHECK(s.letters().size() == 1);
-    const auto all = process_batch(s, {key, r.reached, 1}, std::vector<event>{{50, "foreign"}}, handle, noon);
+    const auto all =
+        process_batch(s, {key, r.reached, 1}, std::vector<event>{{50, "foreign"}}, handle, noon);
     CHECK(all.skipped == 1);
     CHECK((*s.load(key))->at.sequence == 50);
 }
@@ -113,7 +116,8 @@ TEST_CASE("process_batch: decide_all_failed decides about a batch in which every
     }
     // Without a question: a batch of bad events must not be repeated without end.
     store s;
-    CHECK(process_batch(s, {key, {}, 1}, events_of({"bad", "bad"}), handle, noon).dead_lettered == 2);
+    CHECK(process_batch(s, {key, {}, 1}, events_of({"bad", "bad"}), handle, noon).dead_lettered ==
+          2);
 }
 
 // A store with one fault at each of these calls.
@@ -145,11 +149,13 @@ TEST_CASE("process_batch: a wrong commit result is found at the next advance, or
                   waybill::infrastructure("the store confirmed a commit that it does not contain"));
         } else {
             CHECK(r.outcome == batch_outcome::committed);
-            const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}}, through, noon, p);
+            const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}},
+                                            through, noon, p);
             CHECK(next.outcome == batch_outcome::ownership_lost);
             CHECK(next.reason ==
                   waybill::ownership_lost("checkpoint conflict: another owner has moved it, "
-                                          "expected " + std::to_string(r.reached->sequence)));
+                                          "expected " +
+                                          std::to_string(r.reached->sequence)));
         }
         CHECK(said_done.records().empty());
 
@@ -180,11 +186,13 @@ TEST_CASE("process_batch: a checkpoint that cannot be read is unknown, not absen
 TEST_CASE("process_batch: with a checkpoint ahead of the log, all events count as repeated")
 {
     store s;
-    const auto r = process_batch(s, {key, position{1'000, ""}, 1}, events_of({"a", "b"}), handle, noon);
+    const auto r =
+        process_batch(s, {key, position{1'000, ""}, 1}, events_of({"a", "b"}), handle, noon);
     CHECK(r == waybill::batch_report{
                    .outcome = batch_outcome::empty, .reached = position{1'000, ""}, .repeated = 2});
     constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
-    CHECK(process_batch(s, {key, position{largest, ""}, 1}, events_of({"a"}), handle, noon).repeated == 1);
+    CHECK(process_batch(s, {key, position{largest, ""}, 1}, events_of({"a"}), handle, noon)
+              .repeated == 1);
 }
 
 TEST_CASE("process_batch: an event that ends its process is found, and the others take effect")
@@ -222,7 +230,8 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     }
     CHECK(kept.records() == std::vector<std::string>{"a", "b", "d", "e", "f", "g", "h"});
     const auto letter = **kept.find(key, 30);
-    CHECK(letter.reason == "its handler did not return 2 times: it threw an exception or its process ended");
+    CHECK(letter.reason ==
+          "its handler did not return 2 times: it threw an exception or its process ended");
     CHECK(letter.kind == fault_kind::permanent);
     CHECK(letter.tries == 2);
     CHECK(processes <= waybill::detail::deaths_at_most(8, 2));
@@ -242,7 +251,8 @@ TEST_CASE("process_batch: live owners do not count as crashed, after any number 
                 return c == store_call::begin && n != 5 && ++begins > 1 ? injected_fault::fails
                                                                         : injected_fault::none;
             });
-            const std::optional<std::uint64_t> ended = alive ? std::optional<std::uint64_t>(0) : std::nullopt;
+            const std::optional<std::uint64_t> ended =
+                alive ? std::optional<std::uint64_t>(0) : std::nullopt;
             last = process_batch(s, {key, {}, n, 100 + n, ended}, events_of({"a"}), through, noon)
                        .outcome;
             CHECK(last ==
@@ -275,8 +285,9 @@ TEST_CASE("process_batch: without an incarnation, or by policy, no crash record 
 TEST_CASE("process_batch: the reason of a failed delivery is not replaced by a later failure")
 {
     store kept;
-    waybill::testing::faulty s(kept, at_calls{{{store_call::load_crash_record, injected_fault::none},
-                                               {store_call::clear_crash_record, injected_fault::fails}}});
+    waybill::testing::faulty s(kept,
+                               at_calls{{{store_call::load_crash_record, injected_fault::none},
+                                         {store_call::clear_crash_record, injected_fault::fails}}});
     const auto r = process_batch(s, {key, {}, 1, 7}, events_of({"a", "down"}), through, noon);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reason == waybill::infrastructure("no answer"));
@@ -291,8 +302,9 @@ void stands(store& kept, const waybill::crash_record& row)
     CHECK(tx.commit());
 }
 
-TEST_CASE("process_batch: a crash record of a higher epoch is ownership_lost, and no event is "
-          "handled")
+TEST_CASE(
+    "process_batch: a crash record of a higher epoch is ownership_lost, and no event is "
+    "handled")
 {
     store kept;
     const waybill::crash_record row{{}, 20, 2, 1, 9, 5};
@@ -309,7 +321,9 @@ TEST_CASE("process_batch: a crash record of a higher epoch is ownership_lost, an
 TEST_CASE("process_batch: an owner whose lease is stolen in its handler does not count as crashed")
 {
     store kept;
-    const auto robbed = [](auto&, const event&) { return waybill::ownership_lost("the lease is gone"); };
+    const auto robbed = [](auto&, const event&) {
+        return waybill::ownership_lost("the lease is gone");
+    };
     for (std::uint64_t n = 1; n <= 5; ++n) {
         const auto r = process_batch(kept, {key, {}, n, 100 + n}, events_of({"a"}), robbed, noon);
         CHECK(r.outcome == batch_outcome::ownership_lost);
@@ -318,8 +332,9 @@ TEST_CASE("process_batch: an owner whose lease is stolen in its handler does not
     }
 }
 
-TEST_CASE("process_batch: a crash record identifies events by sequence, not by position in the "
-          "batch")
+TEST_CASE(
+    "process_batch: a crash record identifies events by sequence, not by position in the "
+    "batch")
 {
     // The suspects are 10, 20 and 30, which ended three processes together.
     for (const std::uint64_t first : {10U, 20U, 30U, 40U}) {
@@ -345,7 +360,8 @@ TEST_CASE("process_batch: a crash record identifies events by sequence, not by p
     auto r = process_batch(kept, {key, {}, 1, 7}, events, handle, noon);
     CHECK(r.handled == 3);
     stands(kept, {40, 50, 1, 9, 100, 1});
-    r = process_batch(kept, {key, waybill::position{40, ""}, 1, 7}, std::vector<event>{{45, "x"}, {60, "y"}}, handle, noon);
+    r = process_batch(kept, {key, waybill::position{40, ""}, 1, 7},
+                      std::vector<event>{{45, "x"}, {60, "y"}}, handle, noon);
     CHECK(r.handled == 1);
     CHECK(r.not_delivered == 1);
     CHECK(r.dead_lettered == 0);

@@ -2,13 +2,13 @@
 //
 // Permanent failures without dead letters: only the report has them.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -19,8 +19,8 @@ namespace dropped_events_test {
 namespace {
 
 using waybill::batch_outcome;
-using waybill::dead_letter_body;
 using waybill::batch_report;
+using waybill::dead_letter_body;
 using waybill::fault;
 using store = waybill::testing::memory_store<std::uint64_t>;
 
@@ -68,8 +68,9 @@ TEST_CASE("process_batch: each dropped event is reported with its position and r
     }
 }
 
-TEST_CASE("process_at_least_once: each dropped event is reported after the checkpoint has passed "
-          "it")
+TEST_CASE(
+    "process_at_least_once: each dropped event is reported after the checkpoint has passed "
+    "it")
 {
     store s;
     waybill::checkpoint_writer_for<store> checkpoints(s);
@@ -80,7 +81,8 @@ TEST_CASE("process_at_least_once: each dropped event is reported after the check
     const waybill::at_least_once_policy p{
         .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter,
         .dead_letters = {.keeps = dead_letter_body::discard}};
-    const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1}, events(8), handle, {}, p);
+    const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1}, events(8),
+                                                  handle, {}, p);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 3);
     CHECK(r.dropped_events ==
@@ -95,7 +97,8 @@ TEST_CASE("process_at_least_once: each dropped event is reported after the check
                                                         : waybill::testing::injected_fault::none;
     });
     waybill::checkpoint_writer_for failing(down);
-    const auto again = waybill::process_at_least_once(failing, letters, {key, {}, 1}, events(8), handle, {}, p);
+    const auto again =
+        waybill::process_at_least_once(failing, letters, {key, {}, 1}, events(8), handle, {}, p);
     CHECK(again.dropped == 0);
     CHECK(again.dropped_events.empty());
 }
@@ -106,7 +109,9 @@ TEST_CASE("process_batch: dropped events are listed up to max_dropped_events, an
         for (const std::uint64_t n : {waybill::batch_report::max_dropped_events,
                                       waybill::batch_report::max_dropped_events + 1}) {
             store s;
-            const auto handle = [](store::transaction&, const event&) { return waybill::permanent("bad"); };
+            const auto handle = [](store::transaction&, const event&) {
+                return waybill::permanent("bad");
+            };
             const auto r = waybill::process_batch(
                 s, {key, {}, 1}, events(n), handle, {},
                 {.savepoints = savepoints, .dead_letters = {.keeps = dead_letter_body::discard}});
@@ -128,8 +133,9 @@ TEST_CASE("process_batch: dropped events are listed up to max_dropped_events, an
     CHECK(r.dropped_events.size() == waybill::batch_report::max_dropped_events);
 }
 
-TEST_CASE("process_batch: an event dropped because it ended its process is reported with that "
-          "reason")
+TEST_CASE(
+    "process_batch: an event dropped because it ended its process is reported with that "
+    "reason")
 {
     store kept;
     std::vector<batch_report::dropped_event> reported;
@@ -139,15 +145,15 @@ TEST_CASE("process_batch: an event dropped because it ended its process is repor
             return waybill::testing::injected_fault::none;
         });
         const auto handle = [&](auto&, const event&) { return s.die(); };
-        const auto r = waybill::process_batch(s, mine, events(1), handle, {},
-                                              {.dead_letters = {.keeps = dead_letter_body::discard},
-                                               .deaths = 2});
+        const auto r = waybill::process_batch(
+            s, mine, events(1), handle, {},
+            {.dead_letters = {.keeps = dead_letter_body::discard}, .deaths = 2});
         ++mine.incarnation;
         if (s.alive()) reported = r.dropped_events;
     }
-    CHECK(reported ==
-          std::vector<batch_report::dropped_event>{dropped(
-              1, waybill::permanent("its handler did not return 2 times: it threw an exception or its process ended"))});
+    CHECK(reported == std::vector<batch_report::dropped_event>{dropped(
+                          1, waybill::permanent("its handler did not return 2 times: it threw an "
+                                                "exception or its process ended"))});
 }
 
 TEST_CASE("process_batch: events dropped in a batch that is not committed are not listed")

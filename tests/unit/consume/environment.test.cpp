@@ -3,13 +3,13 @@
 // process_batch and process_at_least_once with an environment: the time of dead letters, stop
 // requests and time limits.
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -62,8 +62,9 @@ TEST_CASE("process_batch: with an environment, the result equals that with its w
     CHECK(none.outcome == batch_outcome::empty);
 }
 
-TEST_CASE("process_batch: a stop request before any event rolls back, and the handler is not "
-          "called")
+TEST_CASE(
+    "process_batch: a stop request before any event rolls back, and the handler is not "
+    "called")
 {
     for (std::size_t stop = 0; stop != events.size() + 1; ++stop) {
         CAPTURE(stop);
@@ -117,8 +118,7 @@ TEST_CASE("process_at_least_once: a stop request before any event commits the ea
             env.advance(1s);
             return e.body == "bad" ? waybill::permanent("cannot be") : fault{};
         };
-        const auto r =
-            process_at_least_once(offsets, letters, {key, {}, 1}, events, slow, env);
+        const auto r = process_at_least_once(offsets, letters, {key, {}, 1}, events, slow, env);
         CHECK(handled.size() == stop);
         CHECK(r.outcome ==
               (stop == events.size() ? batch_outcome::committed : batch_outcome::cancelled));

@@ -58,8 +58,8 @@ TEST_CASE("process_batch: accepts temporary events whose body is bytes")
         tx.record(std::to_string(e.sequence));
         return {};
     };
-    const auto r = waybill::process_batch(store, mine, counted{0}, counted{4}, odd,
-                                          waybill::wall_time());
+    const auto r =
+        waybill::process_batch(store, mine, counted{0}, counted{4}, odd, waybill::wall_time());
     CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(r.reached == waybill::position{3, "30"});
     CHECK(store.records() == std::vector<std::string>{"0", "2"});

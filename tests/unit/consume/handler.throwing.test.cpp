@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/testing/faulty.hpp>
@@ -33,7 +33,8 @@ TEST_CASE("process_batch: an exception of the handler rolls back")
         if (static_cast<int>(e.sequence) == throws_at) throw std::runtime_error("out of it");
         return waybill::fault{};
     };
-    CHECK_THROWS_AS((void)waybill::process_batch(store, {key, {}, 1}, events, handle, {}), std::runtime_error);
+    CHECK_THROWS_AS((void)waybill::process_batch(store, {key, {}, 1}, events, handle, {}),
+                    std::runtime_error);
     CHECK(calls.back() == waybill::testing::store_call::savepoint);
     CHECK(kept.records().empty());
     CHECK(!*kept.load(key));

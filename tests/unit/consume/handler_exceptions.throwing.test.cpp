@@ -5,8 +5,6 @@
 // The event is found in a bounded number of rounds and becomes a dead letter. This holds in a store
 // with crash records, in one without, and without transactions.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -15,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -43,8 +43,8 @@ struct plain_store {
 
     auto begin() { return behind.begin(); }
     auto load(const waybill::partition_key& k) { return behind.load(k); }
-    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<position>& from,
-                 const position& to, std::uint64_t epoch)
+    auto advance(transaction& tx, const waybill::partition_key& k,
+                 const std::optional<position>& from, const position& to, std::uint64_t epoch)
     {
         return behind.advance(tx, k, from, to, epoch);
     }
@@ -57,7 +57,7 @@ enum class way { with_rows, without_rows, at_least_once };
 enum class caller { keeps_assignment, makes_a_new_one };
 
 struct result_of_rounds {
-    std::uint64_t rounds = 0;      // until all events are done; 50 if they never are
+    std::uint64_t rounds = 0;  // until all events are done; 50 if they never are
     std::uint64_t exceptions = 0;
     std::vector<std::uint64_t> effects{};
     std::vector<waybill::dead_letter> letters{};
@@ -89,12 +89,15 @@ result_of_rounds deliver(way w, caller c, std::uint64_t events, const std::set<s
         const auto stored = *kept.load(key);
         if (stored && stored->at.sequence == events) break;
         std::vector<event> rest;
-        for (std::uint64_t n = stored ? stored->at.sequence + 1 : 1; n <= events; ++n) rest.push_back({n});
+        for (std::uint64_t n = stored ? stored->at.sequence + 1 : 1; n <= events; ++n)
+            rest.push_back({n});
         if (c == caller::makes_a_new_one) mine = {key, {}, 1, 7};
         mine.from = waybill::position_of(stored);
         try {
-            if (w == way::with_rows) (void)waybill::process_batch(kept, mine, rest, in_transaction, {});
-            if (w == way::without_rows) (void)waybill::process_batch(plain, mine, rest, in_transaction, {});
+            if (w == way::with_rows)
+                (void)waybill::process_batch(kept, mine, rest, in_transaction, {});
+            if (w == way::without_rows)
+                (void)waybill::process_batch(plain, mine, rest, in_transaction, {});
             if (w == way::at_least_once) {
                 (void)waybill::process_at_least_once(checkpoints, letters, mine, rest, outside, {});
             }
@@ -107,8 +110,9 @@ result_of_rounds deliver(way w, caller c, std::uint64_t events, const std::set<s
     return r;
 }
 
-TEST_CASE("process_batch: an event whose handler throws is dead-lettered, and the others take "
-          "effect")
+TEST_CASE(
+    "process_batch: an event whose handler throws is dead-lettered, and the others take "
+    "effect")
 {
     for (const caller c : {caller::keeps_assignment, caller::makes_a_new_one}) {
         for (std::uint64_t bad = 1; bad <= 10; ++bad) {
@@ -125,8 +129,9 @@ TEST_CASE("process_batch: an event whose handler throws is dead-lettered, and th
     }
 }
 
-TEST_CASE("process_batch: without crash records, a throwing event is found if the assignment is "
-          "kept")
+TEST_CASE(
+    "process_batch: without crash records, a throwing event is found if the assignment is "
+    "kept")
 {
     for (const way w : {way::without_rows, way::at_least_once}) {
         for (std::uint64_t bad = 1; bad <= 10; ++bad) {
@@ -136,7 +141,8 @@ TEST_CASE("process_batch: without crash records, a throwing event is found if th
             REQUIRE(r.letters.size() == 1);
             CHECK(r.letters[0].at.sequence == bad);
             CHECK(r.letters[0].tries == 3);
-            CHECK(r.letters[0].reason == "3 deliveries in a row ended in an exception, the last in its handler");
+            CHECK(r.letters[0].reason ==
+                  "3 deliveries in a row ended in an exception, the last in its handler");
             if (w == way::without_rows) CHECK(r.effects.size() == 9);
         }
     }
@@ -163,15 +169,17 @@ TEST_CASE("process_batch: each set of events whose handlers throw is found, and 
     }
 }
 
-TEST_CASE("process_batch: after a throwing event has left the log, no other event is "
-          "dead-lettered for it")
+TEST_CASE(
+    "process_batch: after a throwing event has left the log, no other event is "
+    "dead-lettered for it")
 {
     store_type kept;
     plain_store plain{kept};
     const assignment mine{key, {}, 1};
     int exceptions = 0;
     const auto handle = [&](store_type::transaction&, const event& e) -> fault {
-        if (e.sequence == 1 || (e.sequence == 2 && ++exceptions != 3)) throw std::runtime_error("out of order");
+        if (e.sequence == 1 || (e.sequence == 2 && ++exceptions != 3))
+            throw std::runtime_error("out of order");
         return {};
     };
     const auto round = [&](const std::vector<event>& events) {
@@ -188,8 +196,9 @@ TEST_CASE("process_batch: after a throwing event has left the log, no other even
     CHECK(kept.letters().empty());
 }
 
-TEST_CASE("process_batch: a handler that throws a few times and then succeeds leaves no dead "
-          "letter")
+TEST_CASE(
+    "process_batch: a handler that throws a few times and then succeeds leaves no dead "
+    "letter")
 {
     for (const way w : {way::with_rows, way::without_rows}) {
         store_type kept;
@@ -206,8 +215,9 @@ TEST_CASE("process_batch: a handler that throws a few times and then succeeds le
             while (end != batch_outcome::committed) {
                 const std::vector<event> one{{n}};
                 try {
-                    const auto r = w == way::with_rows ? process_batch(kept, mine, one, handle, {})
-                                                       : process_batch(plain, mine, one, handle, {});
+                    const auto r = w == way::with_rows
+                                       ? process_batch(kept, mine, one, handle, {})
+                                       : process_batch(plain, mine, one, handle, {});
                     end = r.outcome;
                     mine.from = r.reached;
                 } catch (const std::runtime_error&) {

@@ -4,8 +4,6 @@
 // on a dead letter. Bare, the exception passes through, and a restart finds all uncommitted events.
 // Wrapped, it is a named outcome. Nothing is lost, and with its key no effect happens twice.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <functional>
 #include <new>
@@ -16,6 +14,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/ext/exceptions.hpp>
@@ -110,8 +110,9 @@ void each_case(Check check)
     }
 }
 
-TEST_CASE("process_at_least_once: after an exception of a bare handler, uncommitted events are "
-          "repeated")
+TEST_CASE(
+    "process_at_least_once: after an exception of a bare handler, uncommitted events are "
+    "repeated")
 {
     each_case([](outside& o) {
         const std::uint64_t bad = o.bad;
@@ -148,8 +149,9 @@ TEST_CASE("process_at_least_once: an exception of a handler in catching() is a f
             const auto& [row, letter] = *o.store.letters().begin();
             CHECK(row.second == bad);
             CHECK(letter.kind == fault_kind::permanent);
-            const std::string_view said = o.what == thrown::error ? "it is out of order"
-                                                                  : "an exception that is not a std::exception";
+            const std::string_view said = o.what == thrown::error
+                                              ? "it is out of order"
+                                              : "an exception that is not a std::exception";
             CHECK(letter.reason == said);
             CHECK(o.effects.size() == events.size() - (o.after_effect ? 0 : 1));
         }
@@ -167,10 +169,12 @@ TEST_CASE("process_at_least_once: after an exception of decide_all_failed, the b
         if (++asked == 1) throw std::runtime_error("unknown error");
         return waybill::batch_policy::if_all_failed::go_on;
     };
-    CHECK_THROWS_AS((void)waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask),
+    CHECK_THROWS_AS((void)waybill::process_at_least_once(o.checkpoints, o.letters, mine, events,
+                                                         bad, {}, {}, ask),
                     std::runtime_error);
     CHECK(o.stands() == 0);
-    const auto r = waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask);
+    const auto r =
+        waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask);
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(o.store.letters().size() == 5);
 }
@@ -198,7 +202,8 @@ struct parked {
     template <class Handler>
     waybill::reprocess_report again(Handler&& handler)
     {
-        const auto fetch = [](const waybill::dead_letter& d) -> waybill::result<std::optional<event>> {
+        const auto fetch =
+            [](const waybill::dead_letter& d) -> waybill::result<std::optional<event>> {
             return std::optional(event{d.at.sequence});
         };
         return waybill::reprocess(store, key, 3, fetch, handler, {});
@@ -208,7 +213,10 @@ struct parked {
         const auto found = *store.find(key, 3);
         return found ? *found : waybill::dead_letter{};
     }
-    [[nodiscard]] bool untouched() const { return store.records() == std::vector<std::uint64_t>{1, 2, 4, 5}; }
+    [[nodiscard]] bool untouched() const
+    {
+        return store.records() == std::vector<std::uint64_t>{1, 2, 4, 5};
+    }
 };
 
 TEST_CASE("reprocess: an exception of a bare handler leaves dead letter and effects unchanged")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume/idempotency_key.hpp>
 
@@ -37,8 +37,10 @@ TEST_CASE("idempotency_key: golden keys")
 
 TEST_CASE("idempotency_key: different events have different keys")
 {
-    const std::vector<std::string> names = {"", "a", "b", "ab", "a/", "/a", "/", "%", "%2F", "2F", "~", "~a", "0",
-                                            std::string("\0", 1), "\xFF", "a b", "A"};
+    const std::vector<std::string> names = {
+        "",     "a",   "b",  "ab", "a/", "/a", "/",
+        "%",    "%2F", "2F", "~",  "~a", "0",  std::string("\0", 1),
+        "\xFF", "a b", "A"};
     for (const std::size_t most : {std::size_t{54}, std::size_t{128}}) {
         std::set<std::string> seen;
         std::size_t keys = 0;
@@ -73,14 +75,16 @@ TEST_CASE("idempotency_key: keys with and without a group differ")
 TEST_CASE("idempotency_key: scope `event` omits the group")
 {
     const idempotency_keys::options event{.scope = idempotency_options::scope_type::event};
-    CHECK(idempotency_key({"s", "one", "0"}, 1, event) == idempotency_key({"s", "other", "0"}, 1, event));
+    CHECK(idempotency_key({"s", "one", "0"}, 1, event) ==
+          idempotency_key({"s", "other", "0"}, 1, event));
     CHECK(idempotency_key({"s", "one", "0"}, 1) != idempotency_key({"s", "other", "0"}, 1));
 }
 
 TEST_CASE("idempotency_key: a key has at most max_bytes; the keys of a partition have one form")
 {
     for (std::size_t size = 0; size != 150; ++size) {
-        for (const std::size_t most : {std::size_t{0}, std::size_t{54}, std::size_t{64}, std::size_t{128}}) {
+        for (const std::size_t most :
+             {std::size_t{0}, std::size_t{54}, std::size_t{64}, std::size_t{128}}) {
             const partition_key key{std::string(size, 's'), "g", "0"};
             const std::string small = idempotency_key(key, 0, {.max_bytes = most});
             const std::string large = idempotency_key(key, ~std::uint64_t{0}, {.max_bytes = most});

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstdint>
 #include <forward_list>
@@ -9,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -112,7 +112,8 @@ TEST_CASE("process_batch: continues after the checkpoint, and skips repeated eve
     CHECK(again.outcome == batch_outcome::ownership_lost);
     CHECK(again.reason == waybill::ownership_lost(
                               "checkpoint conflict: another owner has moved it, expected none"));
-    const auto old = process_batch(s, {key, second.reached, 0}, std::vector<event>{{90, "x"}}, h, noon);
+    const auto old =
+        process_batch(s, {key, second.reached, 0}, std::vector<event>{{90, "x"}}, h, noon);
     CHECK(old.reason == waybill::ownership_lost(
                             "checkpoint stale_epoch: another owner has a higher epoch than 0"));
     CHECK(s.records().size() == 4);
@@ -144,7 +145,8 @@ TEST_CASE("process_batch: sequences that do not ascend are invalid, and nothing 
         const auto r = process_batch(s, {key, {}, 1}, events, h, noon);
         CHECK(r.outcome == batch_outcome::invalid);
         CHECK(!r.reached);
-        CHECK(process_batch(s, {key, waybill::position{5, "x"}, 1}, events, h, noon).reached == waybill::position{5, "x"});
+        CHECK(process_batch(s, {key, waybill::position{5, "x"}, 1}, events, h, noon).reached ==
+              waybill::position{5, "x"});
         CHECK(r.reason == waybill::permanent("event 2 has sequence " + std::to_string(third) +
                                              ", which must be greater than 20 before it"));
         CHECK(h.calls == 0);
@@ -163,7 +165,8 @@ TEST_CASE("process_batch: a negative sequence is invalid, and not read as a larg
         ++calls;
         return waybill::fault{};
     };
-    const std::vector<std::vector<signed_event>> batches{{{-1}}, {{7}, {-1}}, {{-5}, {7}}, {{3}, {7}, {-1}}};
+    const std::vector<std::vector<signed_event>> batches{
+        {{-1}}, {{7}, {-1}}, {{-5}, {7}}, {{3}, {7}, {-1}}};
     for (const auto& events : batches) {
         store s;
         const waybill::position five{5, ""};
@@ -192,8 +195,9 @@ TEST_CASE("process_batch: a negative enum or wrapped sequence is invalid")
             decltype(number) sequence;
         };
         store s;
-        return process_batch(s, {key, {}, 1}, std::vector<one>{{number}},
-                             [](auto&, const one&) { return waybill::fault{}; }, noon);
+        return process_batch(
+            s, {key, {}, 1}, std::vector<one>{{number}},
+            [](auto&, const one&) { return waybill::fault{}; }, noon);
     };
     CHECK(ends(end_of_log).outcome == batch_outcome::invalid);
     CHECK(ends(wrapped{-1}).outcome == batch_outcome::invalid);
@@ -252,7 +256,8 @@ TEST_CASE("process_batch: the fault that a handler reports decides the outcome")
     handler h;
     const batch_policy park{.tries = 2,
                             .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter};
-    CHECK(process_batch(s, {key, {}, 1}, events_of({"a", "late", "c"}), h, noon, park).dead_lettered == 1);
+    CHECK(process_batch(s, {key, {}, 1}, events_of({"a", "late", "c"}), h, noon, park)
+              .dead_lettered == 1);
     CHECK((*s.find(key, 20))->kind == fault_kind::transient);
     CHECK((*s.find(key, 20))->tries == 2);
 }
@@ -263,7 +268,8 @@ TEST_CASE("process_batch: reasons are bounded, and cut between characters")
     std::string huge;
     while (huge.size() < ten_megabytes) huge += "\xE2\x82\xAC";  // a euro sign, three bytes
     const auto fails = [&](store::transaction&, const event&) { return waybill::permanent(huge); };
-    for (const std::size_t most : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{1'024}, std::size_t{1'025}}) {
+    for (const std::size_t most :
+         {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{1'024}, std::size_t{1'025}}) {
         store s;
         const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "b"}), fails, noon,
                                      {.dead_letters = {.reason_bytes = most}});
@@ -274,7 +280,9 @@ TEST_CASE("process_batch: reasons are bounded, and cut between characters")
     }
     // The reason of a delivery is kept in full.
     store s;
-    const auto down = [&](store::transaction&, const event&) { return waybill::infrastructure(huge); };
+    const auto down = [&](store::transaction&, const event&) {
+        return waybill::infrastructure(huge);
+    };
     CHECK(process_batch(s, {key, {}, 1}, events_of({"a"}), down, noon).reason.text.size() == 1'023);
 }
 
@@ -289,8 +297,8 @@ struct plain_store {
     store behind;
     waybill::result<transaction> begin() { return transaction{*behind.begin()}; }
     auto load(const waybill::partition_key& k) { return behind.load(k); }
-    auto advance(transaction& tx, const waybill::partition_key& k, const std::optional<position>& from,
-                 const position& to, std::uint64_t epoch)
+    auto advance(transaction& tx, const waybill::partition_key& k,
+                 const std::optional<position>& from, const position& to, std::uint64_t epoch)
     {
         return behind.advance(tx.behind, k, from, to, epoch);
     }
@@ -332,21 +340,33 @@ struct dead_store {
     fault_kind how = fault_kind::none;
     bool begins = false;
     int calls = 0;
-    auto failed() { ++calls; return waybill::unexpected(fault{how, "no"}); }
+    auto failed()
+    {
+        ++calls;
+        return waybill::unexpected(fault{how, "no"});
+    }
     waybill::result<transaction> begin()
     {
         if (begins) return transaction{};
         return failed();
     }
-    waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key&) { return failed(); }
+    waybill::result<std::optional<waybill::checkpoint>> load(const waybill::partition_key&)
+    {
+        return failed();
+    }
     waybill::result<waybill::advance_outcome> advance(transaction&, const waybill::partition_key&,
-                                                      const std::optional<position>&, const position&, std::uint64_t)
+                                                      const std::optional<position>&,
+                                                      const position&, std::uint64_t)
     {
         if (begins) return waybill::advance_outcome::applied;
         return failed();
     }
     waybill::result<void> put(transaction&, const waybill::dead_letter&) { return failed(); }
-    waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&, std::uint64_t) { return failed(); }
+    waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&,
+                                                              std::uint64_t)
+    {
+        return failed();
+    }
 };
 
 TEST_CASE("process_batch: a store in which every call fails ends the delivery at once")
@@ -354,7 +374,10 @@ TEST_CASE("process_batch: a store in which every call fails ends the delivery at
     for (const fault_kind how :
          {fault_kind::none, fault_kind::infrastructure, fault_kind::permanent}) {
         dead_store s{how};
-        const auto never = [](dead_store::transaction&, const event&) { FAIL("called"); return fault{}; };
+        const auto never = [](dead_store::transaction&, const event&) {
+            FAIL("called");
+            return fault{};
+        };
         const auto r = process_batch(s, {key, {}, 1}, events_of({"a"}), never, noon);
         CHECK(r.outcome == batch_outcome::redeliver);
         CHECK(r.reason.kind == (how == fault_kind::none ? fault_kind::infrastructure : how));
@@ -370,7 +393,9 @@ TEST_CASE("process_batch: a store in which every call fails ends the delivery at
     CHECK(r.handled == 0);
     CHECK(r.reason.kind == fault_kind::infrastructure);
 
-    const auto bad = [](dead_store::transaction&, const event&) { return waybill::permanent("bad"); };
+    const auto bad = [](dead_store::transaction&, const event&) {
+        return waybill::permanent("bad");
+    };
     const auto parked = process_batch(s, {key, {}, 1}, events_of({"a"}), bad, noon);
     CHECK(parked.outcome == batch_outcome::redeliver);
     CHECK(parked.reason == waybill::infrastructure("no"));

@@ -112,8 +112,10 @@ TEST_CASE("plan_prune: an age in hours is not read as days")
 
 TEST_CASE("plan_prune: an invalid policy removes nothing, and is reported")
 {
-    for (const prune_policy& p : {prune_policy{.age = duration::seconds(-1)}, {.count = 0},
-                                  {.bytes = 0}, {.age = 1s, .low_water = 90}}) {
+    for (const prune_policy& p : {prune_policy{.age = duration::seconds(-1)},
+                                  {.count = 0},
+                                  {.bytes = 0},
+                                  {.age = 1s, .low_water = 90}}) {
         const prune_plan plan = plan_prune(hourly(10), p, at(100h));
         CHECK(plan.removals.empty());
         CHECK(plan.after == plan.before);
@@ -178,8 +180,9 @@ TEST_CASE("plan_prune: a row that is being redriven is never removed")
     }
 }
 
-TEST_CASE("plan_prune: in a spike, the count limit removes nothing, or the minimum with "
-          "drop_oldest")
+TEST_CASE(
+    "plan_prune: in a spike, the count limit removes nothing, or the minimum with "
+    "drop_oldest")
 {
     std::vector<prune_plan::row> rows = hourly(8);
     for (std::uint64_t n = 0; n != 4; ++n) rows.push_back({100 + n, 100, at(10h)});
@@ -201,8 +204,9 @@ TEST_CASE("plan_prune: in a spike, the count limit removes nothing, or the minim
     CHECK_FALSE(dropped.limit_reached);
 }
 
-TEST_CASE("plan_prune: a row from the future is recent, and a clock that goes back makes no row "
-          "old")
+TEST_CASE(
+    "plan_prune: a row from the future is recent, and a clock that goes back makes no row "
+    "old")
 {
     std::vector<prune_plan::row> rows = hourly(3);
     rows.push_back({9, 1, wall_time::highest()});
@@ -240,7 +244,7 @@ TEST_CASE("plan_prune: accepts any forward range, and a function that returns th
     const auto row_of = [&](const letter& l) {
         ++asked;
         return prune_plan::row{static_cast<std::uint64_t>(l.hour), std::string(l.text).size(),
-                         at(duration::seconds(3'600 * l.hour))};
+                               at(duration::seconds(3'600 * l.hour))};
     };
     const prune_plan p = plan_prune(letters, {.bytes = 16, .low_water = 0.7}, at(4h), row_of);
     CHECK(ids(p) == "1b");
@@ -293,8 +297,7 @@ TEST_CASE("prune_policy: an invalid low_water is reported in thousandths, with i
     const auto said = [](double share) {
         return describe(*validate(prune_policy{.low_water = share}));
     };
-    CHECK(said(7.5) ==
-          "prune.low_water is 7500: must be a number of thousandths from 0 to (1000)");
+    CHECK(said(7.5) == "prune.low_water is 7500: must be a number of thousandths from 0 to (1000)");
     CHECK(said(1.00001).find(" is 1001: ") != std::string::npos);
     CHECK(said(-0.5).find(" is -500: ") != std::string::npos);
     CHECK(said(-1e-9).find(" is -1: ") != std::string::npos);

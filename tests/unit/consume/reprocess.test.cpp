@@ -2,12 +2,12 @@
 //
 // reprocess handles the event of the dead letter, and no other.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
@@ -47,9 +47,8 @@ struct simulation {
 
     explicit simulation(const waybill::batch_policy& p = {})
     {
-        park(
-            waybill::make_dead_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {},
-                                        p.dead_letters));
+        park(waybill::make_dead_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {},
+                                       p.dead_letters));
     }
     void park(const dead_letter& d)
     {
@@ -60,7 +59,9 @@ struct simulation {
     template <class E>
     auto run(E e)
     {
-        const auto fetch = [&](const dead_letter&) -> result<std::optional<E>> { return std::optional<E>(e); };
+        const auto fetch = [&](const dead_letter&) -> result<std::optional<E>> {
+            return std::optional<E>(e);
+        };
         const auto handle = [](store::transaction& tx, const E&) {
             tx.record("effect");
             return fault{};
@@ -86,8 +87,9 @@ struct simulation {
     }
 };
 
-TEST_CASE("reprocess: an event with another sequence is refused, whichever part the dead letter "
-          "keeps")
+TEST_CASE(
+    "reprocess: an event with another sequence is refused, whichever part the dead letter "
+    "keeps")
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
@@ -131,7 +133,9 @@ TEST_CASE("reprocess: the reason of a failed commit is reported")
             return c == store_call::commit ? injected_fault::fails : injected_fault::none;
         };
         waybill::testing::faulty s(w.s, fails);
-        const auto fetch = [](const dead_letter&) -> result<std::optional<bare>> { return bare{1}; };
+        const auto fetch = [](const dead_letter&) -> result<std::optional<bare>> {
+            return bare{1};
+        };
         const auto handle = [&](auto&, const bare&) {
             return skips ? waybill::skipped() : waybill::event_outcome(fault{});
         };

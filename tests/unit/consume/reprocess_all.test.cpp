@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/consume/reprocess_all.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <waybill/consume/reprocess_all.hpp>
 #include <waybill/core/environment.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_store.hpp>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/consume/resubmit.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -9,6 +7,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <waybill/consume/resubmit.hpp>
 #include <waybill/core/environment.hpp>
 #include <waybill/retry/call_report.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -207,12 +207,13 @@ TEST_CASE("resubmit: rate, stop request and time limit")
     };
     resubmit(letters, send, {.max_per_second = 1}, env, r);
     env.stop_at(waybill::steady_time::highest());
-    const auto limited =
-        resubmit(letters, [&](const dead_letter& l) { return q.send(l); }, {.max_per_second = 2},
-                 waybill::time_limited(env, 400ms));
+    const auto limited = resubmit(
+        letters, [&](const dead_letter& l) { return q.send(l); }, {.max_per_second = 2},
+        waybill::time_limited(env, 400ms));
     CHECK(limited.outcome == run_outcome::running);
     CHECK(limited.done == 1);
-    resubmit(letters, [&](const dead_letter& l) { return q.send(l); }, {.max_per_second = 1}, env, r);
+    resubmit(
+        letters, [&](const dead_letter& l) { return q.send(l); }, {.max_per_second = 1}, env, r);
     CHECK(r.ok());
     CHECK(q.bodies == texts{"mails7", "orders1", "orders2", "orders3"});
 }

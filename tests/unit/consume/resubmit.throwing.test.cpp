@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/consume/resubmit.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -10,7 +8,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
 #include <waybill/consume/reprocess_all.hpp>
+#include <waybill/consume/resubmit.hpp>
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_store.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <string>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/detail/base64_text.hpp>
 

@@ -64,10 +64,9 @@ TEST_CASE("describe: policies, reports, actions and events of each module")
     CHECK(describe(waybill::batch_sender::throttled{.attempt = 2}) == "throttled: attempt 2");
     CHECK(describe(waybill::event_outcome{}) == "ok");
     CHECK(describe(waybill::skipped("a\nb")) == "skipped: a\\nb");
-    CHECK(describe(waybill::dead_letter_options{}) ==
-          "keep body, reasons of at most 1024 bytes");
-    CHECK(describe(waybill::lease_manager::listed{waybill::unexpected(
-              waybill::transient("busy"))}) == "listed: transient: busy");
+    CHECK(describe(waybill::dead_letter_options{}) == "keep body, reasons of at most 1024 bytes");
+    CHECK(describe(waybill::lease_manager::listed{
+              waybill::unexpected(waybill::transient("busy"))}) == "listed: transient: busy");
     CHECK(describe(waybill::lock_renewal::lock_taken{waybill::duration::seconds(30)}) ==
           "lock taken: lasts 30s");
     CHECK(describe(waybill::redrive_plan::filter{}) == "all dead letters");

@@ -35,7 +35,8 @@ TEST_CASE("digits: a field is filled, and no byte beside it")
 
 TEST_CASE("digits: text that is not a 64-bit number is refused")
 {
-    for (const std::string_view bad : {"", " 1", "1 ", "+1", "-1", "1.", "0x1", "a", "1a", "/", ":"}) {
+    for (const std::string_view bad :
+         {"", " 1", "1 ", "+1", "-1", "1.", "0x1", "a", "1a", "/", ":"}) {
         CAPTURE(bad);
         CHECK_FALSE(digits_in(bad).has_value());
     }

@@ -5,7 +5,6 @@
 #include <set>
 
 #include <doctest/doctest.h>
-
 #include <support/environment_of.hpp>
 
 #include <waybill/core/detail/driver_clock.hpp>

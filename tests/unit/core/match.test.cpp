@@ -25,10 +25,8 @@ constexpr int code(const action& a)
 static_assert(code(waybill::wait_until{}) == 1 && code(waybill::idle{}) == 2 && code(7) == 7);
 
 // One handler may take several.
-static_assert(match(
-                  action(7), [](int) { return 1; }, [](auto) { return 2; }) == 1);
-static_assert(match(
-                  action(waybill::idle{}), [](int) { return 1; }, [](auto) { return 2; }) == 2);
+static_assert(match(action(7), [](int) { return 1; }, [](auto) { return 2; }) == 1);
+static_assert(match(action(waybill::idle{}), [](int) { return 1; }, [](auto) { return 2; }) == 2);
 
 // Any number of actions, whichever of them it is.
 template <std::size_t N>
@@ -62,9 +60,9 @@ static_assert(all_are_found(std::make_index_sequence<50>{}));
 TEST_CASE("match: calls the handler of the active alternative at run time")
 {
     using many = waybill::variant<numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>,
-                              numbered<5>, numbered<6>, numbered<7>, numbered<8>, numbered<9>,
-                              numbered<10>, numbered<11>, numbered<12>, numbered<13>, numbered<14>,
-                              numbered<15>, numbered<16>, numbered<17>>;
+                                  numbered<5>, numbered<6>, numbered<7>, numbered<8>, numbered<9>,
+                                  numbered<10>, numbered<11>, numbered<12>, numbered<13>,
+                                  numbered<14>, numbered<15>, numbered<16>, numbered<17>>;
     many v;
     v = numbered<15>{100};
     CHECK(match(v, sum{}) == 115);
@@ -97,8 +95,7 @@ TEST_CASE("match: forwards the value and the return value")
             return none;
         });
     CHECK(&inside == waybill::get_if<std::string>(&v));
-    match(
-        v, [](std::string& s) { s += "d"; }, [](int&) {});
+    match(v, [](std::string& s) { s += "d"; }, [](int&) {});
     CHECK(*waybill::get_if<std::string>(&v) == "abcd");
     const std::string out = match(
         std::move(v), [](std::string&& s) { return std::move(s); },
@@ -111,8 +108,8 @@ TEST_CASE("match: forwards the value and the return value")
                                  long>);
 
     // A const return value is a const temporary.
-    CHECK(match(
-              std::as_const(v), [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
+    CHECK(
+        match(std::as_const(v), [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);
     CHECK(match(
               static_cast<const waybill::variant<std::string, int>&&>(v),
               [](const std::string&) { return 1; }, [](int) { return 2; }) == 1);

@@ -134,15 +134,15 @@ static_assert(std::is_copy_assignable_v<result<std::string>> &&
               !std::is_copy_constructible_v<result<std::unique_ptr<int>>> &&
               !std::is_copy_assignable_v<result<std::unique_ptr<int>>> &&
               std::is_move_assignable_v<result<std::unique_ptr<int>>>);
-static_assert(std::equality_comparable<result<int>> &&
-              !std::equality_comparable<result<std::any>>);
+static_assert(std::equality_comparable<result<int>> && !std::equality_comparable<result<std::any>>);
 
 TEST_CASE("result: assignment between each pair of values and errors")
 {
     using text = result<std::string>;
-    const text values[] = {text("a value that is too long for the string itself"), text(""),
-                           text(waybill::permanent("an error that is too long for the string itself")),
-                           text(waybill::transient(""))};
+    const text values[] = {
+        text("a value that is too long for the string itself"), text(""),
+        text(waybill::permanent("an error that is too long for the string itself")),
+        text(waybill::transient(""))};
     for (const text& before : values) {
         for (const text& after : values) {
             text by_copy = before;
@@ -235,9 +235,12 @@ TEST_CASE("result: an error is never of kind none")
     const auto down = waybill::fault_kind::infrastructure;
     CHECK(result<int>(fault{}).error().kind == down);
     CHECK(result<int>(unexpected(fault{})).error() == fault{down});
-    CHECK(result<std::any>(unexpected(fault{waybill::fault_kind::none, "x"})).error() == fault{down, "x"});
+    CHECK(result<std::any>(unexpected(fault{waybill::fault_kind::none, "x"})).error() ==
+          fault{down, "x"});
     CHECK(result<void>(unexpected(fault{})).error().kind == down);
-    CHECK(result<int>(1).and_then([](int) -> result<void> { return unexpected(fault{}); }).error() == fault{down});
+    CHECK(
+        result<int>(1).and_then([](int) -> result<void> { return unexpected(fault{}); }).error() ==
+        fault{down});
 }
 
 TEST_CASE("result: an empty fault is success for result<void>")

@@ -37,11 +37,11 @@ static_assert(taken("\xAC\x02"sv) == 300);
 static_assert(taken("\xAC\x02\x80"sv, 1) == 300);
 static_assert(taken("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"sv) == highest);
 static_assert(!taken(""sv));
-static_assert(!taken("\x80"sv));                                           // no end
+static_assert(!taken("\x80"sv));  // no end
 static_assert(!taken("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"sv));
-static_assert(!taken("\x80\0"sv));                                         // longer than need be
+static_assert(!taken("\x80\0"sv));  // longer than need be
 static_assert(!taken("\xFF\x80\0"sv));
-static_assert(!taken("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02"sv));       // more than 64 bits
+static_assert(!taken("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02"sv));  // more than 64 bits
 static_assert(!taken("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x81\x01"sv));
 
 // The sum of nothing is 0.

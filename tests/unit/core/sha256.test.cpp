@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/detail/sha256.hpp>
 
 namespace sha256_test {
 namespace {
 
-constexpr bool starts_with(const std::array<std::uint8_t, 32>& digest, std::uint32_t first, std::uint32_t last)
+constexpr bool starts_with(const std::array<std::uint8_t, 32>& digest, std::uint32_t first,
+                           std::uint32_t last)
 {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;

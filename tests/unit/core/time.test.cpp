@@ -122,7 +122,8 @@ static_assert(duration(3s) * 0.5 == duration(1'500ms));
 static_assert(duration(-1s) < duration{} && duration{} < one && one <= one);
 
 // An integer multiplies and divides exactly, from either side and at both ends.
-static_assert(duration::nanoseconds(highest / 3) * 3 == duration::nanoseconds(highest - highest % 3));
+static_assert(duration::nanoseconds(highest / 3) * 3 ==
+              duration::nanoseconds(highest - highest % 3));
 static_assert(2 * duration(3s) == duration(6s) && duration(3s) * 2U == duration(6s));
 static_assert(0.5 * duration(3s) == duration(1'500ms));
 static_assert(-3 * duration::nanoseconds(7) == duration::nanoseconds(-21));
@@ -142,7 +143,8 @@ static_assert(duration::lowest() / -1 == duration::highest());
 static_assert(duration::lowest() / lowest == one && duration::highest() / lowest == duration{});
 static_assert(duration(1s) / 0 == duration::highest() && duration(-1s) / 0 == duration::lowest());
 static_assert(duration{} / 0 == duration{} && duration{} / 0.0 == duration{});
-static_assert(duration(1s) / 0.0 == duration::highest() && duration(-1s) / 0.0 == duration::lowest());
+static_assert(duration(1s) / 0.0 == duration::highest() &&
+              duration(-1s) / 0.0 == duration::lowest());
 static_assert(duration(1s) / 0.25 == duration(4s) && duration(1s) / -0.5 == duration(-2s));
 static_assert(duration(1s) / 1e-30 == duration::highest());
 static_assert(duration(1s) / std::numeric_limits<double>::infinity() == duration{});
@@ -191,26 +193,14 @@ static_assert(waybill::detail::lesser(duration(2s), duration(1s)) == duration(1s
 static_assert(waybill::detail::greater(duration(2s), duration(1s)) == duration(2s));
 
 template <class A, class B>
-concept subtracts = requires(A a, B b)
-{
-    a - b;
-};
+concept subtracts = requires(A a, B b) { a - b; };
 template <class A, class B>
-concept adds = requires(A a, B b)
-{
-    a + b;
-};
+concept adds = requires(A a, B b) { a + b; };
 template <class A, class B>
-concept compares = requires(A a, B b)
-{
-    a == b;
-};
+concept compares = requires(A a, B b) { a == b; };
 
 template <class T>
-concept prints = requires(std::ostream& out, const T& t)
-{
-    out << t;
-};
+concept prints = requires(std::ostream& out, const T& t) { out << t; };
 
 // A duration has no obvious unit, so it is not printed; tests can check that: compile_fail/.
 static_assert(prints<int> && !prints<duration> && !prints<wall_time> && !prints<steady_time>);

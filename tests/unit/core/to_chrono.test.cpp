@@ -45,7 +45,8 @@ TEST_CASE("times are keys of unordered containers")
     // Times in steps of a power of two, as a coarse clock has them, do not collide.
     std::unordered_set<std::size_t> hashes;
     for (std::int64_t n = 0; n != 1'000; ++n)
-        hashes.insert(std::hash<wall_time>()(wall_time::at(duration::nanoseconds(n << 20))) % 4'096);
+        hashes.insert(std::hash<wall_time>()(wall_time::at(duration::nanoseconds(n << 20))) %
+                      4'096);
     CHECK(hashes.size() > 800);
 }
 

@@ -176,6 +176,9 @@ bool each_is_found(std::index_sequence<N...>)
     return (is_found<N, variant<numbered<N>...>>() && ...);
 }
 
-TEST_CASE("variant: accepts 40 types") { CHECK(each_is_found(std::make_index_sequence<40>{})); }
+TEST_CASE("variant: accepts 40 types")
+{
+    CHECK(each_is_found(std::make_index_sequence<40>{}));
+}
 
 }  // namespace variant_test

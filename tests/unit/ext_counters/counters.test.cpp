@@ -40,7 +40,8 @@ collected counters(const T&... x)
 
 TEST_CASE("a sender's report: sent messages were in a request")
 {
-    send_report r{.sends = 4, .refusals = 1, .throttled = 3, .maybe_twice = 2, .unaccepted_bytes = 100};
+    send_report r{
+        .sends = 4, .refusals = 1, .throttled = 3, .maybe_twice = 2, .unaccepted_bytes = 100};
     r.add({{0, 5}, item_outcome::accepted});
     r.add({{5, 1}, item_outcome::failed, fault_kind::permanent});
     r.add({{6, 2}, item_outcome::in_doubt});
@@ -78,8 +79,8 @@ TEST_CASE("consumers: each event that reached the handler")
         .handled = 4, .dead_lettered = 3, .dropped = 2, .skipped = 1, .repeated = 9};
     CHECK(counters(r)["messaging.client.consumed.messages"] == 10);
     CHECK(counters(r)["waybill.consumer.repeated_messages"] == 9);
-    CHECK(counters(at_least_once_report{.handled = 4, .not_committed = 3})
-              ["waybill.consumer.not_committed_messages"] == 3);
+    CHECK(counters(at_least_once_report{
+              .handled = 4, .not_committed = 3})["waybill.consumer.not_committed_messages"] == 3);
 }
 
 TEST_CASE("a circuit breaker, at a time")
@@ -114,7 +115,8 @@ TEST_CASE("a tracker: in flight, pending and blocked")
 
 TEST_CASE("leases and the pipeline")
 {
-    const lease_manager m({.source = "s", .group = "g", .partitions = {"0", "1"}, .self = {"a", 1}});
+    const lease_manager m(
+        {.source = "s", .group = "g", .partitions = {"0", "1"}, .self = {"a", 1}});
     CHECK(counters(m)["waybill.leases.partitions"] == 2);
     CHECK(counters(m)["waybill.leases.held_partitions"] == 0);
     const processor p({.group = {.partitions = {"0"}, .self = {"a", 1}}});
@@ -126,10 +128,19 @@ TEST_CASE("leases and the pipeline")
 
 TEST_CASE("partitions: the events of committed batches are consumed")
 {
-    const collected c = counters(partitions_report{
-        .opened = 9, .batches = 8, .handled = 4, .dead_lettered = 3, .dropped = 2, .skipped = 1,
-        .repeated_calls = 14, .failed_batches = 7, .lost_batches = 6, .unknown_commits = 5, .failed_reads = 11,
-        .failed_opens = 12, .failed_lease_calls = 13});
+    const collected c = counters(partitions_report{.opened = 9,
+                                                   .batches = 8,
+                                                   .handled = 4,
+                                                   .dead_lettered = 3,
+                                                   .dropped = 2,
+                                                   .skipped = 1,
+                                                   .repeated_calls = 14,
+                                                   .failed_batches = 7,
+                                                   .lost_batches = 6,
+                                                   .unknown_commits = 5,
+                                                   .failed_reads = 11,
+                                                   .failed_opens = 12,
+                                                   .failed_lease_calls = 13});
     CHECK(c["messaging.client.consumed.messages"] == 10);
     CHECK(c["waybill.consumer.handled_messages"] == 4);
     CHECK(c["waybill.partitions.repeated_calls"] == 14);
@@ -147,8 +158,8 @@ TEST_CASE("a queue: each delivery is consumed and has one outcome")
 {
     queue_report r;
     std::uint64_t n = 0;
-    for (std::uint64_t* const outcome : {&r.completed, &r.given_back, &r.deferred,
-                                         &r.dead_lettered, &r.left_to_lock, &r.unconfirmed}) {
+    for (std::uint64_t* const outcome : {&r.completed, &r.given_back, &r.deferred, &r.dead_lettered,
+                                         &r.left_to_lock, &r.unconfirmed}) {
         *outcome = ++n;
         r.received += n;
     }
@@ -174,9 +185,14 @@ TEST_CASE("a queue: each delivery is consumed and has one outcome")
 
 TEST_CASE("a relay")
 {
-    const collected c = counters(relay_report{.sent = 1, .dead = 2, .returned = 3,
-                                              .maybe_twice = 4, .sends = 5, .claims = 6,
-                                              .lost_claims = 7, .store_errors = 8});
+    const collected c = counters(relay_report{.sent = 1,
+                                              .dead = 2,
+                                              .returned = 3,
+                                              .maybe_twice = 4,
+                                              .sends = 5,
+                                              .claims = 6,
+                                              .lost_claims = 7,
+                                              .store_errors = 8});
     CHECK(c["waybill.relay.sent_rows"] == 1);
     CHECK(c["waybill.relay.dead_rows"] == 2);
     CHECK(c["waybill.relay.returned_rows"] == 3);
@@ -189,10 +205,18 @@ TEST_CASE("a relay")
 
 TEST_CASE("sessions: each delivery is consumed and has one outcome")
 {
-    const collected c = counters(session_report{
-        .sessions = 7, .received = 21, .done = 1, .repeated = 2, .dead_lettered = 3,
-        .given_back = 4, .state_unreadable = 5, .lost = 6, .without_origin = 10,
-        .sessions_waiting = 11, .states_left = 8, .faults = 9});
+    const collected c = counters(session_report{.sessions = 7,
+                                                .received = 21,
+                                                .done = 1,
+                                                .repeated = 2,
+                                                .dead_lettered = 3,
+                                                .given_back = 4,
+                                                .state_unreadable = 5,
+                                                .lost = 6,
+                                                .without_origin = 10,
+                                                .sessions_waiting = 11,
+                                                .states_left = 8,
+                                                .faults = 9});
     CHECK(c["messaging.client.consumed.messages"] == 21);
     CHECK(c["waybill.session.done_messages"] == 1);
     CHECK(c["waybill.session.repeated_messages"] == 2);
@@ -242,7 +266,8 @@ TEST_CASE("an autoscaler")
     std::uint64_t n = 0;
     for (std::uint64_t* const field :
          {&r.rounds, &r.steady, &r.up, &r.down, &r.held, &r.applied, &r.failed, &r.unconfirmed,
-          &r.overdue, &r.source_failures, &r.no_values, &r.count_failures, &r.load_failures, &r.save_failures})
+          &r.overdue, &r.source_failures, &r.no_values, &r.count_failures, &r.load_failures,
+          &r.save_failures})
         *field = ++n;
     const collected c = counters(r);
     n = 0;

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/held.hpp>
 
 #include <waybill/batch/send_all.hpp>

@@ -10,8 +10,8 @@
 #include <doctest/doctest.h>
 
 #include <waybill/consume/process_batch.hpp>
-#include <waybill/ext/exceptions_store.hpp>
 #include <waybill/ext/exceptions.hpp>
+#include <waybill/ext/exceptions_store.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/faulty.hpp>
 #include <waybill/testing/memory_store.hpp>
@@ -61,10 +61,7 @@ public:
 
     explicit throwing_store(Store& store) : store_(store) {}
 
-    result<transaction> begin()
-    {
-        return transaction(std::move(*value_or_throw(store_.begin())));
-    }
+    result<transaction> begin() { return transaction(std::move(*value_or_throw(store_.begin()))); }
     result<std::optional<checkpoint>> load(const partition_key& key)
     {
         return value_or_throw(store_.load(key));
@@ -199,7 +196,8 @@ TEST_CASE("catching_store: process_batch ends as over a store that returns its e
             return picks.back();
         });
         std::size_t at = 0;
-        auto same = with(second, [&](std::uint32_t) { return at < picks.size() ? picks[at++] : 0; });
+        auto same =
+            with(second, [&](std::uint32_t) { return at < picks.size() ? picks[at++] : 0; });
         throwing_store thrower(same);
         catching_store safe(thrower);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <stdexcept>
 #include <string>
 #include <system_error>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/environment.hpp>
 #include <waybill/ext/chrono.hpp>
@@ -101,9 +101,9 @@ TEST_CASE("catching keeps the lock argument and the server's delay of a queue's 
     memory_queue queue(env);
     queue.put("a");
     int calls = 0;
-    const auto handle = waybill::catching(
-        [&](const queued_message&, waybill::queue_policy::message_lock& lock)
-            -> waybill::call_answer {
+    const auto handle =
+        waybill::catching([&](const queued_message&,
+                              waybill::queue_policy::message_lock& lock) -> waybill::call_answer {
             CHECK(lock.keep());
             if (++calls == 1) return {waybill::transient("busy"), 2min};
             if (calls == 2) throw std::system_error(std::make_error_code(std::errc::io_error));

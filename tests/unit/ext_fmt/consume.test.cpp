@@ -167,28 +167,33 @@ TEST_CASE("report and policy of run_partitions")
     partitions_report r{.batches = 3, .cut_batches = 1, .handled = 250, .failed_reads = 2};
     r.last_fault = infrastructure("no\nleader");
     r.last_partition = "7";
-    CHECK(line(r) == "250 events took effect; batches: 3 committed (not fenced, 1 ended "
-                     "early), 2 failed calls of the log; leases not given back; last fault: "
-                     "infrastructure in partition 7: no\\nleader");
+    CHECK(line(r) ==
+          "250 events took effect; batches: 3 committed (not fenced, 1 ended "
+          "early), 2 failed calls of the log; leases not given back; last fault: "
+          "infrastructure in partition 7: no\\nleader");
     r.released = r.drained = r.fenced = r.repaired = true;
     r.repeated_calls = 4;
-    CHECK(line(r) == "250 events took effect, 4 repeated calls of the handler; batches: 3 "
-                     "committed (fenced, 1 ended early), 2 failed calls of the log; drained; "
-                     "all leases given back; last fault, repaired: infrastructure in partition 7: "
-                     "no\\nleader");
+    CHECK(line(r) ==
+          "250 events took effect, 4 repeated calls of the handler; batches: 3 "
+          "committed (fenced, 1 ended early), 2 failed calls of the log; drained; "
+          "all leases given back; last fault, repaired: infrastructure in partition 7: "
+          "no\\nleader");
     r = {.batches = 3, .cut_batches = 1, .handled = 250, .failed_reads = 2};
     r.released = true;
-    CHECK(line(r) == "250 events took effect; batches: 3 committed (not fenced, 1 ended "
-                     "early), 2 failed calls of the log; all leases given back");
-    CHECK(line(partition_tasks::policy{.source = "orders", .group = "billing", .owner = "host-7"}) ==
-          "orders/billing as host-7, batches of at most 100 events, a round every 10s, free after "
-          "1min, polls every 1s, saves in 3 tries, " +
-              line(backoff{.base = duration::seconds(1),
-                           .cap = duration::seconds(60),
-                           .spread = backoff::jitter::none}) +
-              ", " + line(batch_policy{}));
+    CHECK(line(r) ==
+          "250 events took effect; batches: 3 committed (not fenced, 1 ended "
+          "early), 2 failed calls of the log; all leases given back");
+    CHECK(
+        line(partition_tasks::policy{.source = "orders", .group = "billing", .owner = "host-7"}) ==
+        "orders/billing as host-7, batches of at most 100 events, a round every 10s, free after "
+        "1min, polls every 1s, saves in 3 tries, " +
+            line(backoff{.base = duration::seconds(1),
+                         .cap = duration::seconds(60),
+                         .spread = backoff::jitter::none}) +
+            ", " + line(batch_policy{}));
     const std::string until_drained = line(partition_tasks::policy{.until_drained = true});
-    CHECK(until_drained.find("100 events, until all events are read, a round") != std::string::npos);
+    CHECK(until_drained.find("100 events, until all events are read, a round") !=
+          std::string::npos);
 }
 
 TEST_CASE("actions of lease_manager, partition_lifecycle and processor")
@@ -215,10 +220,8 @@ TEST_CASE("actions of lease_manager, partition_lifecycle and processor")
     CHECK(line(partition_lifecycle::release{3, 5}) == "release partition 3, epoch 5");
 
     const lease_group group{"orders", "billing", {"0", "1"}, host, {}};
-    CHECK(line(lease_manager(group).next(at_5s)) ==
-          "renew orders/billing: host-7#81, version 1");
-    CHECK(line(processor({group, {}}).next(at_5s)) ==
-          "renew orders/billing: host-7#81, version 1");
+    CHECK(line(lease_manager(group).next(at_5s)) == "renew orders/billing: host-7#81, version 1");
+    CHECK(line(processor({group, {}}).next(at_5s)) == "renew orders/billing: host-7#81, version 1");
     partition_lifecycle part(3);
     CHECK(line(part.next(at_5s)) == "idle");
     part.on(partition_lifecycle::assigned{5}, at_5s);
@@ -239,7 +242,8 @@ TEST_CASE("settlements and actions of settle_batches")
           "dead-letter the message: exhausted, transient, 7 tries");
     CHECK(line(dead_letter_message{dead_letter_message::cause::permanent, fault_kind::permanent, 1,
                                    1}) == "dead-letter the message: permanent");
-    CHECK(line(let_lock_expire{let_lock_expire::cause::lock_lost}) == "let the lock expire: lock_lost");
+    CHECK(line(let_lock_expire{let_lock_expire::cause::lock_lost}) ==
+          "let the lock expire: lock_lost");
     CHECK(line(settle({}, {}, fault_kind::none, 0.5, {})) == "complete");
 
     settle_batches calls;
@@ -359,9 +363,9 @@ TEST_CASE("policies and options")
     CHECK(line(commit_schedule::config{.every = 1'000, .interval = 5s, .idle_refresh = 6h}) ==
           "every 1000 events or every 5s, on close, idle every 6h, pause 1s");
     CHECK(line(commit_schedule::config{.every = 1,
-                                      .interval = 5s,
-                                      .needs = commit_schedule::config::commit_needs::both,
-                                      .on_close = false}) ==
+                                       .interval = 5s,
+                                       .needs = commit_schedule::config::commit_needs::both,
+                                       .on_close = false}) ==
           "every 1 event and every 5s, pause 1s");
     CHECK(line(idempotency_keys::options{}) == "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{}) ==
@@ -373,7 +377,8 @@ TEST_CASE("policies and options")
               .dead_letters = {.keeps = dead_letter_body::summary, .body_bytes = 7},
               .check_commit = batch_policy::commit_check::always}) ==
           "3 tries, then redeliver, commits every 100, reasons of at most 1024 bytes, "
-          "dead letters keep summary, bodies of at most 7 bytes, checks commits: always, asks from 3 events; "
+          "dead letters keep summary, bodies of at most 7 bytes, checks commits: always, asks from "
+          "3 events; "
           "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{.decide_all_failed_from = unlimited})
               .ends_with(", never asks; keys of the group, at most 128 bytes"));

@@ -155,8 +155,7 @@ TEST_CASE("an oversized item")
     const auto bad = first_too_large(sizes, {.bytes = 10, .envelope = 1});
     REQUIRE(bad);
     CHECK(line(*bad) == describe(*bad));
-    CHECK(line(*bad) ==
-          "item 1: too_large, 12 bytes where the limit is 10, item 11, envelope 1");
+    CHECK(line(*bad) == "item 1: too_large, 12 bytes where the limit is 10, item 11, envelope 1");
 }
 
 TEST_CASE("limits, error codes and refusals of services")
@@ -353,12 +352,12 @@ TEST_CASE("the guide's example: lines for a log")
     //! [ext_lines]
     log.push_back(fmt::format("{}", waybill::retry_policy{}));
     // 5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full
-    log.push_back(fmt::format("{}", f));                            // transient: no\nroute
+    log.push_back(fmt::format("{}", f));                             // transient: no\nroute
     log.push_back(fmt::format("{:>8}", waybill::duration(1500ms)));  //     1.5s
     //! [ext_lines]
-    CHECK(log == std::vector<std::string>{
-                     "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full",
-                     "transient: no\\nroute", "    1.5s"});
+    CHECK(log ==
+          std::vector<std::string>{"5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full",
+                                   "transient: no\\nroute", "    1.5s"});
 }
 
 }  // namespace

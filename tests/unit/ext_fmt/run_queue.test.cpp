@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <string>
 
+#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <waybill/ext/fmt/queue.hpp>
@@ -15,7 +14,8 @@ TEST_CASE("policy and report of run_queue")
     using waybill::queue_report;
     CHECK(fmt::format("{}", waybill::queue_policy{}) ==
           "lock 1min, retries for 24h, pauses of 1s to 150s");
-    CHECK(fmt::format("{}", queue_report{.end = queue_report::end_reason::empty, .received = 1,
+    CHECK(fmt::format("{}", queue_report{.end = queue_report::end_reason::empty,
+                                         .received = 1,
                                          .unconfirmed = 1}) == "1 received, 1 unconfirmed; empty");
     CHECK(fmt::format("{}", queue_report::delivery{.id = "order-7",
                                                    .how = queue_report::outcome::unconfirmed,

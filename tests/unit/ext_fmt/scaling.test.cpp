@@ -12,7 +12,6 @@
 #include <fmt/chrono.h>
 #include <fmt/ranges.h>
 #include <fmt/std.h>
-
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 #include <support/scaling_replay.hpp>
@@ -48,7 +47,10 @@ TEST_CASE("a decision is one line")
 
 TEST_CASE("a value that may be higher or lower is marked as such")
 {
-    sc::evidence e{.metric = "age", .what = sc::statistic::highest, .value = 12, .limit = 300,
+    sc::evidence e{.metric = "age",
+                   .what = sc::statistic::highest,
+                   .value = 12,
+                   .limit = 300,
                    .sampled = true};
     CHECK(line(e) == "up: highest(age) 12 or more > 300 unknown");
     e.sampled = false;

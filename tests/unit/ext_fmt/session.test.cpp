@@ -47,8 +47,9 @@ TEST_CASE("session progress, states and step properties")
     CHECK(line(p) == "2 of 5 done, 1 try at the next");
     p.failed =
         session_progress::failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
-    CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
-                     "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
+    CHECK(line(p) ==
+          "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
+          "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
     CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) ==
           "9 done, 2 of them dead-lettered");
     CHECK(line(step_properties{"order-17", 2, 1, 5, true}) == "order-17, step 2 of 5, the last");
@@ -97,8 +98,9 @@ TEST_CASE("policies, actions and reports of sessions")
                                    .sent = 2,
                                    .in_doubt = 1};
     report.refused.push_back({"order-17", 4, 17, permanent("too large")});
-    CHECK(line(report) == "stopped (infrastructure: down\\nagain): 2 sent, 0 removed, 0 held back, "
-                          "1 in doubt, 1 refused");
+    CHECK(line(report) ==
+          "stopped (infrastructure: down\\nagain): 2 sent, 0 removed, 0 held back, "
+          "1 in doubt, 1 refused");
     CHECK(line(report.refused[0]) == "order-17, step 4 (17): permanent: too large");
     CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 dead letters from 1 on");
     CHECK(line(dead_letter_import::action{complete{}}) == "complete");
@@ -107,10 +109,14 @@ TEST_CASE("policies, actions and reports of sessions")
     CHECK(line(pipeline::step{.job = "order-17", .number = 4, .attempt = 2}) ==
           "order-17/4, attempt 2");
     CHECK(line(session_report::run_outcome::queue_empty) == "queue_empty");
-    CHECK(line(session_report{.sessions = 1, .received = 2, .lost = 2, .faults = 1,
-                              .last_fault = infrastructure("no\nroute")}) ==
-          "1 session, 2 messages: 0 done, 2 with an unknown outcome; unfinished, 1 fault, the last: "
-          "no\\nroute");
+    CHECK(
+        line(session_report{.sessions = 1,
+                            .received = 2,
+                            .lost = 2,
+                            .faults = 1,
+                            .last_fault = infrastructure("no\nroute")}) ==
+        "1 session, 2 messages: 0 done, 2 with an unknown outcome; unfinished, 1 fault, the last: "
+        "no\\nroute");
 }
 
 }  // namespace

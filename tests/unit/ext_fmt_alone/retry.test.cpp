@@ -11,7 +11,8 @@ namespace {
 
 TEST_CASE("ext/fmt/retry.hpp alone prints a value of its module")
 {
-    CHECK(fmt::format("{}", retry_policy{}) == "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
+    CHECK(fmt::format("{}", retry_policy{}) ==
+          "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ TEST_CASE("reports and assignments")
           R"({"dead_lettered":0,"dropped":1,"dropped_events":[{"at":{"offset":"x","sequence":7},)"
           R"("reason":{"kind":"permanent","text":"bad"}}],"handled":0,"outcome":"committed",)"
           R"("repeated":0,"skipped":0})");
-    CHECK(json(batch_report{.dropped_events = {{{7, ""}, permanent("bad")}}})["dropped_events"].size() == 1);
+    CHECK(json(batch_report{.dropped_events = {{{7, ""}, permanent("bad")}}})["dropped_events"]
+              .size() == 1);
 
     const assignment mine{{"a", "b", "c"}, position{7, ""}, 3};
     CHECK(written(rewind_report{rewind_report::outcome_type::rewound, mine, {}}) ==

@@ -46,8 +46,12 @@ TEST_CASE("deferred messages are written as in the guide of queue")
 {
     const auto noon = golden_books::seconds(golden_books::noon);
     deferred_messages b;
-    b.defer({.sequence = 7, .due = noon + duration::seconds(600), .attempts = 2, .session = "s1",
-             .id = "order-7", .since = noon});
+    b.defer({.sequence = 7,
+             .due = noon + duration::seconds(600),
+             .attempts = 2,
+             .session = "s1",
+             .id = "order-7",
+             .since = noon});
     CHECK(json(b) == json::parse(R"text(
 {"version": 1, "entries": [{"sequence": 7, "due": "2024-02-29T12:10:00Z", "attempts": 2,
  "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
@@ -97,8 +101,9 @@ TEST_CASE("invalid deferred messages are refused with their path")
           "/entries/1/attempts: expected a whole number of at most 32 bits, found 4294967296");
     CHECK(wrong_field("due", 5) ==
           "/entries/1/due: expected a time such as \"2024-02-29T12:00:00.25Z\", found 5");
-    CHECK(wrong_field("session_base64", "*") == "/entries/1/session_base64: expected base64, "
-                                                "found \"*\"");
+    CHECK(wrong_field("session_base64", "*") ==
+          "/entries/1/session_base64: expected base64, "
+          "found \"*\"");
     CHECK(wrong_field("id", nullptr).starts_with("/entries/1/id: expected a text"));
     j = two();
     j["entries"][0].erase("since");
@@ -118,8 +123,9 @@ TEST_CASE("options are given by the reader, and validated")
           "options: expected valid options, found deferral.max_messages is 0: must "
           "be at least (1)");
     CHECK(parse_json_with<deferred_messages>("{", {}).error().kind == json_error::code::syntax);
-    CHECK(parse_json_with<deferred_messages>(R"({"version":1,"version":1,"entries":[]})", {}).error().kind ==
-          json_error::code::duplicate);
+    CHECK(parse_json_with<deferred_messages>(R"({"version":1,"version":1,"entries":[]})", {})
+              .error()
+              .kind == json_error::code::duplicate);
 }
 
 TEST_CASE("results, errors and entries of deferred messages are written")

@@ -155,7 +155,8 @@ TEST_CASE("settle policies")
           "/deliveries: expected one of the fields levels, max_deliveries, to_settle, on_outage, "
           "can_defer, longest_defer, defer_renews, release_counts, found 3");
 
-    CHECK(read_json<settle_policy>({{"levels", {{"delayed", 9}}}})->levels == retry_levels{.delayed = 9});
+    CHECK(read_json<settle_policy>({{"levels", {{"delayed", 9}}}})->levels ==
+          retry_levels{.delayed = 9});
 
     const settle_batches::config b{.items = 100, .linger = 50ms, .to_settle = 2s, .tries = 5};
     comes_back(b, R"({"items":100,"linger":"50ms","pauses":)" + json(b.pauses).dump() +
@@ -196,11 +197,11 @@ TEST_CASE("options of trackers and commit schedules")
           "/least: expected one of the fields max_in_flight, span, mark, found 1");
 
     comes_back(commit_schedule::config{.every = 1'000,
-                                      .interval = 5s,
-                                      .needs = commit_schedule::config::commit_needs::both,
-                                      .on_close = false,
-                                      .idle_refresh = 6h,
-                                      .pause = 2s},
+                                       .interval = 5s,
+                                       .needs = commit_schedule::config::commit_needs::both,
+                                       .on_close = false,
+                                       .idle_refresh = 6h,
+                                       .pause = 2s},
                R"({"every":1000,"idle_refresh":"6h","interval":"5s","needs":"both",)"
                R"("on_close":false,"pause":"2s"})");
     CHECK(json(commit_schedule::config{})["every"] == "unlimited");

@@ -44,7 +44,7 @@ TEST_CASE("an age without a unit, and unknown fields, are refused")
 TEST_CASE("a prune plan is written with removals, their reasons and totals")
 {
     const std::vector<prune_plan::row> rows{{7, 100, wall_time::at({})},
-                                      {8, 50, wall_time::at(duration::seconds(60)), true}};
+                                            {8, 50, wall_time::at(duration::seconds(60)), true}};
     const prune_policy policy{.age = duration::seconds(60)};
     const prune_plan plan = plan_prune(rows, policy, wall_time::at(duration::seconds(100)));
     CHECK(json(plan).dump() ==

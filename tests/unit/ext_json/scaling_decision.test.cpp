@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 
@@ -108,7 +107,8 @@ TEST_CASE("evidence is written with all of its numbers")
           R"({"holds":"unknown","how":">","metric_base64":"Yf8=","missing":"fresh_points",)"
           R"("note_base64":"/g==","part":"up","points":0,"what":"mean"})");
     // The numbers of a user's condition may be NaN or infinite.
-    e = {.metric = "a", .value = std::numeric_limits<double>::quiet_NaN(),
+    e = {.metric = "a",
+         .value = std::numeric_limits<double>::quiet_NaN(),
          .limit = std::numeric_limits<double>::infinity()};
     CHECK(!json(e).contains("value"));
     CHECK(!json(e).contains("limit"));

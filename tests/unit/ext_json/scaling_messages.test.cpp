@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 
@@ -162,8 +161,7 @@ TEST_CASE("the state of an autoscaler is read completely, or refused with the pa
     CHECK(wrong<sc::autoscale_state>(j) ==
           "/metrics/0/samples/1/1: expected a number, found \"x\"");
     j["metrics"][0]["samples"][1] = 3;
-    CHECK(wrong<sc::autoscale_state>(j) ==
-          "/metrics/0/samples/1: expected [time, value], found 3");
+    CHECK(wrong<sc::autoscale_state>(j) == "/metrics/0/samples/1: expected [time, value], found 3");
     j = s;
     j["state"]["last_id"] = 16;
     CHECK(wrong<sc::autoscale_state>(j).starts_with("/state/pending: expected an \"id\""));

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 
@@ -85,7 +84,8 @@ TEST_CASE("each rule of the guide is read, and written the same")
     for (std::string line; std::getline(shown, line);) {
         if (line.empty()) continue;
         const json rule = json::parse(line);
-        const auto read = sc::parse_policy(json{{"up", rule}, {"instances", {{"highest", 9}}}}.dump());
+        const auto read =
+            sc::parse_policy(json{{"up", rule}, {"instances", {{"highest", 9}}}}.dump());
         REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
         CHECK((*sc::write_policy(*read))["up"] == rule);
         ++rules;
@@ -209,8 +209,9 @@ TEST_CASE("an invalid threshold is refused with its path")
 
 TEST_CASE("any other invalid field is refused with its path")
 {
-    CHECK(wrong("") == "the document: expected JSON in UTF-8, found a syntax error in line 1, "
-                       "column 1");
+    CHECK(wrong("") ==
+          "the document: expected JSON in UTF-8, found a syntax error in line 1, "
+          "column 1");
     CHECK(wrong("[]") == "the document: expected an object, found an array");
     CHECK(wrong(R"({"upp": 1})") ==
           "/upp: expected one of the fields up, down, targets, min_points, max_age, cooldown, "
@@ -237,7 +238,8 @@ TEST_CASE("any other invalid field is refused with its path")
           "/if_unknown: expected a whole number of at most 64 bits, found null");
     CHECK(wrong(R"({"ladder": [{"name": "S1"}]})") ==
           "/ladder/0/capacity: expected a value, found nothing");
-    CHECK(wrong(R"({"activation": {"mean": "a", "above": "x"}})").starts_with("/activation/above: "));
+    CHECK(
+        wrong(R"({"activation": {"mean": "a", "above": "x"}})").starts_with("/activation/above: "));
 }
 
 TEST_CASE("an error of validate has the path of its field")
@@ -248,8 +250,7 @@ TEST_CASE("an error of validate has the path of its field")
           "/up/any/0/mean: expected the name of a metric, found \"\"");
     CHECK(wrong_rule(R"({"not": {"not": {"last": "", "above": 3}}})") ==
           "/up/not/not/last: expected the name of a metric, found \"\"");
-    CHECK(wrong_rule(R"({"all": [{"any": []}]})") ==
-          "/up/all/0/any: expected a rule, found none");
+    CHECK(wrong_rule(R"({"all": [{"any": []}]})") == "/up/all/0/any: expected a rule, found none");
     CHECK(wrong_rule(R"({"at_least": 3, "of": [{"mean": "a", "above": 3}]})") ==
           "/up/at_least: expected a number from 1 to 1, found 3");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "max_age": "-1s"})") ==
@@ -285,7 +286,8 @@ TEST_CASE("rules are limited in depth and number")
         any = sc::rule(sc::rule::kind::any, {any});
     p.up = any;
     deep = R"({"mean": "a", "above": 1})";
-    for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n) deep = R"({"any": [)" + deep + "]}";
+    for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n)
+        deep = R"({"any": [)" + deep + "]}";
     for (const std::string& line : {unwritten(p), wrong_rule(deep)}) {
         CHECK(line.starts_with("/up/any/0/any/0/"));
         CHECK(line.find("/.../") != line.npos);
@@ -318,10 +320,11 @@ TEST_CASE("rules are limited in depth and number")
 
 TEST_CASE("a policy that cannot be stored is not written")
 {
-    sc::policy p{.up = sc::any_of(sc::mean("a") > 1,
-                                  sc::mean("b") >= sc::of_instances([](std::uint64_t n) {
-                                      return 2.0 * static_cast<double>(n);
-                                  })), .stabilise = {}};
+    sc::policy p{
+        .up = sc::any_of(sc::mean("a") > 1, sc::mean("b") >= sc::of_instances([](std::uint64_t n) {
+                                                return 2.0 * static_cast<double>(n);
+                                            })),
+        .stabilise = {}};
     CHECK(unwritten(p) ==
           "/up/any/1/at_least: expected a threshold that can be stored, found a function");
     p.up = sc::mean("a") > std::numeric_limits<double>::infinity();

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 #include <support/scaling_replay.hpp>
@@ -118,8 +117,9 @@ TEST_CASE("an invalid state is refused with its path")
     CHECK(wrong(j) == "/pending: expected \"to\" other than \"from\", found an object");
     j = sc::state{};
     j["warm_at"] = "2262-01-01T00:00:00Z";
-    CHECK(wrong(j) == "/warm_at: expected no value, because \"last_up\" is missing, found "
-                      "\"2262-01-01T00:00:00Z\"");
+    CHECK(wrong(j) ==
+          "/warm_at: expected no value, because \"last_up\" is missing, found "
+          "\"2262-01-01T00:00:00Z\"");
 }
 
 TEST_CASE("a state written after a clock was hours ahead and set back is read again")
@@ -205,16 +205,16 @@ TEST_CASE("the store of the guide of scaling")
     std::optional<std::string> row;
     //! [scaling_store]
     struct row_store {
-        std::optional<std::string>& row;                      // of a table, a file ...
+        std::optional<std::string>& row;  // of a table, a file ...
 
         waybill::result<sc::autoscale_state> load()
         {
-            if (!row) return sc::autoscale_state{};           // nothing is stored yet
+            if (!row) return sc::autoscale_state{};  // nothing is stored yet
             auto s = waybill::parse_json<sc::autoscale_state>(*row);
             if (!s) return waybill::unexpected(waybill::permanent(describe(s.error())));
             return *s;
         }
-        waybill::fault save(const sc::autoscale_state& s)     // durable when it returns
+        waybill::fault save(const sc::autoscale_state& s)  // durable when it returns
         {
             row = nlohmann::json(s).dump();
             return {};

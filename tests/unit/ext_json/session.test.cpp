@@ -49,7 +49,10 @@ struct nested {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(nested, first, by_name, all)
 
 struct shy {};
-[[maybe_unused]] void to_json(nlohmann::json&, const shy&) { throw 17; }
+[[maybe_unused]] void to_json(nlohmann::json&, const shy&)
+{
+    throw 17;
+}
 [[maybe_unused]] void from_json(const nlohmann::json&, shy&) {}
 
 namespace {
@@ -253,8 +256,7 @@ TEST_CASE("an older major version is upgraded, or is corrupt with a reason")
 TEST_CASE("an invalid state is refused with its path")
 {
     CHECK(refused<order>("") == "its body cannot be parsed: invalid at byte 1");
-    CHECK(refused<order>("{\"lines\":3,}") ==
-          "its body cannot be parsed: invalid at byte 12");
+    CHECK(refused<order>("{\"lines\":3,}") == "its body cannot be parsed: invalid at byte 12");
     CHECK(refused<order>("{} 7").starts_with("its body cannot be parsed"));
     CHECK(refused<order>("{\"lines\":1e999}").starts_with("its body cannot be parsed"));
     CHECK(refused<order>("{\"receipt\":\"\xFF\"}").starts_with("its body cannot be parsed"));
@@ -384,8 +386,9 @@ TEST_CASE("a redriven session begins with the state it was redriven with, withou
               state_read::corrupt);
     }
     // An unreadable value cannot begin a session, although a failed session may keep it.
-    const std::string odd = sealed(R"({"rows":1,"waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
-                                   R"("reason":"gap","sequence":9,"step":2,"text":"","tries":0}}})");
+    const std::string odd =
+        sealed(R"({"rows":1,"waybill":{"failed":{"at":"1970-01-01T00:00:00Z",)"
+               R"("reason":"gap","sequence":9,"step":2,"text":"","tries":0}}})");
     CHECK(make<strict>().decode(odd).outcome == state_read::ok);
     CHECK(make<strict>().decode(std::nullopt, odd).outcome == state_read::corrupt);
     CHECK(describe(make<strict>().decode(std::nullopt, odd))
@@ -393,8 +396,10 @@ TEST_CASE("a redriven session begins with the state it was redriven with, withou
     // A failed state may be larger than the budget of a running one. Then the session cannot
     // continue.
     for (const state_format f : {state_format::json, state_format::cbor}) {
-        const auto codec = make<order>({.budget = {.bytes = 2'048, .failure_reserve = 1'024}, .format = f});
-        const auto larger = make<order>({.budget = {.bytes = 3'072, .failure_reserve = 1'024}, .format = f});
+        const auto codec =
+            make<order>({.budget = {.bytes = 2'048, .failure_reserve = 1'024}, .format = f});
+        const auto larger =
+            make<order>({.budget = {.bytes = 3'072, .failure_reserve = 1'024}, .format = f});
         auto s = fresh<order>();
         for (std::size_t length = 940; length != 1'020; ++length) {
             s.value.receipt.assign(length, 'r');
@@ -410,9 +415,9 @@ TEST_CASE("a redriven session begins with the state it was redriven with, withou
             CHECK(begun.outcome == (goes_on ? state_read::absent : state_read::too_large));
             CHECK(codec.encode(begun).has_value() == goes_on);
             if (!goes_on)
-                CHECK(describe(begun).find(
-                          " bytes without the progress, and 1024 is the maximum") !=
-                      std::string::npos);
+                CHECK(
+                    describe(begun).find(" bytes without the progress, and 1024 is the maximum") !=
+                    std::string::npos);
             if (!goes_on) CHECK(begun.value == order{});
         }
     }
@@ -477,16 +482,19 @@ TEST_CASE("the failure mark with one flipped bit is corrupt, not a user field")
     CHECK(bad(R"({"HsFailedSession":true})") ==
           "state: corrupt: /HsFailedSession: is true, and differs from IsFailedSession in one bit: "
           "do not treat the session as new; keep the bytes, and find the program that wrote them");
-    CHECK(bad(R"({"isFailedSession":true,"lines":3})").find("/isFailedSession: ") != std::string::npos);
-    CHECK(bad(R"({"IsFailedSessi/n":true,"a":1})").find("/IsFailedSessi~1n: ") != std::string::npos);
+    CHECK(bad(R"({"isFailedSession":true,"lines":3})").find("/isFailedSession: ") !=
+          std::string::npos);
+    CHECK(bad(R"({"IsFailedSessi/n":true,"a":1})").find("/IsFailedSessi~1n: ") !=
+          std::string::npos);
     CHECK(bad(R"({"IsFailedSes3ion":true})").find("/IsFailedSes3ion: ") != std::string::npos);
     CHECK(bad(R"({"I3FailedSession":true})").find("/I3FailedSession: ") != std::string::npos);
     CHECK(codec.decode(std::nullopt, R"({"isFailedSession":true})").outcome == state_read::corrupt);
     // These are user fields, or have another value.
     for (const std::string_view other :
          {R"({"HsFailedSession":false})", R"({"HsFailedSession":1})", R"({"isfailedSession":true})",
-          R"({"GsFailedSession":true})", R"({"IsFailedSessio":true})", R"({"IsFailedSession ":true})",
-          R"({"x":{"HsFailedSession":true}})", R"({"HsFailedSession":true,"IsFailedSession":false})",
+          R"({"GsFailedSession":true})", R"({"IsFailedSessio":true})",
+          R"({"IsFailedSession ":true})", R"({"x":{"HsFailedSession":true}})",
+          R"({"HsFailedSession":true,"IsFailedSession":false})",
           R"({"HsFailedSession":true,"waybill":{"done":1}})"}) {
         CAPTURE(other);
         auto s = codec.decode(other);
@@ -530,11 +538,11 @@ TEST_CASE("the guide's example: a state of the user's own type")
     //! [ext_session]
     auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
     if (!codec) return stop(waybill::describe(codec.error()));
-    auto state = codec->decode(bytes);          // std::nullopt if the broker has no state
+    auto state = codec->decode(bytes);  // std::nullopt if the broker has no state
     if (state.outcome > waybill::state_read::ok) return stop(waybill::describe(state));
 
     state.value.receipt = "r18";
-    auto out = codec->encode(state);            // the bytes, or the reason why not
+    auto out = codec->encode(state);  // the bytes, or the reason why not
     if (!out) return stop(waybill::describe(out.error()));
     if (codec->changed(state, *out)) {
         store(*out);

@@ -15,8 +15,8 @@
 #include <doctest/doctest.h>
 #include <support/json_states.hpp>
 
-#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/ext/json/detail/unknown_fields.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 
 namespace json_session_arrays_test {
 
@@ -53,7 +53,10 @@ struct shape {
     std::string kind;
     int size = 0;
 };
-[[maybe_unused]] void to_json(nlohmann::json& j, const shape& s) { j = {{s.kind, s.size}}; }
+[[maybe_unused]] void to_json(nlohmann::json& j, const shape& s)
+{
+    j = {{s.kind, s.size}};
+}
 [[maybe_unused]] void from_json(const nlohmann::json& j, shape& s)
 {
     s.kind = j.contains("circle") ? "circle" : "square";
@@ -62,7 +65,10 @@ struct shape {
 struct drawing {
     std::vector<shape> shapes;
 };
-[[maybe_unused]] void to_json(nlohmann::json& j, const drawing& d) { j = {{"shapes", d.shapes}}; }
+[[maybe_unused]] void to_json(nlohmann::json& j, const drawing& d)
+{
+    j = {{"shapes", d.shapes}};
+}
 [[maybe_unused]] void from_json(const nlohmann::json& j, drawing& d)
 {
     d.shapes.clear();
@@ -75,7 +81,10 @@ struct drawing {
 struct loud {
     std::string what;
 };
-[[maybe_unused]] void to_json(nlohmann::json& j, const loud& l) { j = {{"what", l.what}}; }
+[[maybe_unused]] void to_json(nlohmann::json& j, const loud& l)
+{
+    j = {{"what", l.what}};
+}
 [[maybe_unused]] void from_json(const nlohmann::json& j, loud& l)
 {
     l.what = j.value("what", "");
@@ -117,8 +126,8 @@ TEST_CASE("session arrays: an unchanged element keeps its unknown fields")
     CHECK(unchanged<order>(stored) ==
           json::parse(R"({"n":1,"x":5,"lines":[{"what":"tea","price":2,"sizes":[],"vat":7}]})"));
     const auto codec = make<order>();  // and it is not written again for nothing
-    const std::string ours = sealed(
-        R"({"lines":[{"price":2.0,"sizes":[],"vat":7,"what":"tea"}],"n":1,"x":5})");
+    const std::string ours =
+        sealed(R"({"lines":[{"price":2.0,"sizes":[],"vat":7,"what":"tea"}],"n":1,"x":5})");
     CHECK(*codec.encode(codec.decode(ours)) == ours);
     CHECK_FALSE(codec.changed(codec.decode(ours), ours));
 }
@@ -149,8 +158,9 @@ std::string five_after(void (*change)(std::vector<line>&))
     return lines_of(after<order>(five(), [&](order& o) { change(o.lines); }));
 }
 
-TEST_CASE("session arrays: append, insert, erase and change never move unknown fields to another "
-          "element")
+TEST_CASE(
+    "session arrays: append, insert, erase and change never move unknown fields to another "
+    "element")
 {
     using lines = std::vector<line>;
     const line x{"x", 0, {}};
@@ -230,8 +240,9 @@ TEST_CASE("session arrays: types that reorder their elements lose unknown fields
           json::parse(R"({"all":[{"shapes":[{"square":2},{"circle":1}]}]})"));
 }
 
-TEST_CASE("session arrays: an element changed by reading loses its unknown fields, others keep "
-          "them")
+TEST_CASE(
+    "session arrays: an element changed by reading loses its unknown fields, others keep "
+    "them")
 {
     CHECK(unchanged<std::map<std::string, std::vector<loud>>>(
               R"({"all":[{"what":"A","v":1},{"what":"b","v":2},{"what":"C","v":3}]})") ==
@@ -298,12 +309,9 @@ std::vector<int> matches(const std::string& before, const std::string& fresh)
     while (first != fresh.size() && up_to(first)) ++first;
     for (std::size_t n = 0; n != fresh.size(); ++n) {
         const std::size_t from_end = n - inserted + removed;
-        if (fresh.size() == before.size())
-            all[n] = same_index(n) ? static_cast<int>(n) : -1;
-        else if (up_to(n))
-            all[n] = removed != 0 && from(n) ? -1 : static_cast<int>(n);
-        else if (from(n) && from_end >= first)
-            all[n] = static_cast<int>(from_end);
+        if (fresh.size() == before.size()) all[n] = same_index(n) ? static_cast<int>(n) : -1;
+        else if (up_to(n)) all[n] = removed != 0 && from(n) ? -1 : static_cast<int>(n);
+        else if (from(n) && from_end >= first) all[n] = static_cast<int>(from_end);
     }
     return all;
 }

@@ -126,12 +126,14 @@ TEST_CASE("a failure is written at every size, with as much of its reason as fit
     for (const std::string_view form : {"json", "cbor", "bare"}) {
         CAPTURE(form);
         const codec c = make(form, small);
-        for (std::size_t n = 700; n < 1'500; n += n > 900 && n < 1'000 ? (tests_support::brief ? 7 : 1) : 37) {
+        for (std::size_t n = 700; n < 1'500;
+             n += n > 900 && n < 1'000 ? (tests_support::brief ? 7 : 1) : 37) {
             state s;
             s.value.text.assign(n, 'x');
             const bool fits = alone(form, n) <= small.max_value_bytes();
             if (fits) s = c.decode(*c.encode(s));
-            for (std::size_t length = 0; length < 1'200; length += 1 + length / (tests_support::brief ? 9 : 37)) {
+            for (std::size_t length = 0; length < 1'200;
+                 length += 1 + length / (tests_support::brief ? 9 : 37)) {
                 CAPTURE(n);
                 CAPTURE(length);
                 const std::string_view why = utf8_prefix(odd, length);
@@ -180,11 +182,11 @@ TEST_CASE("a reason of invalid UTF-8 or of escaped characters is cut to fit")
 TEST_CASE("the longest progress fits into its reserve")
 {
     for (const std::string_view form : {"json", "cbor", "bare"}) {
-        const codec c = *codec::make({.version = {65'535, 65'535},
-                                      .format = form == "cbor" ? state_format::cbor
-                                                               : state_format::json,
-                                      .envelope = form != "bare",
-                                      .upgrade = [](nlohmann::json&, schema_version) {}});
+        const codec c =
+            *codec::make({.version = {65'535, 65'535},
+                          .format = form == "cbor" ? state_format::cbor : state_format::json,
+                          .envelope = form != "bare",
+                          .upgrade = [](nlohmann::json&, schema_version) {}});
         state s;
         s.version = {65'535, 65'535};
         s.progress = longest({});

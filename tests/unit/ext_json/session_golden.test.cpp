@@ -48,42 +48,43 @@ std::size_t each_file(F f)
 
 TEST_CASE("stored states of version 1 are read, and written the same")
 {
-    const std::size_t files = each_file([](std::string_view form, std::string_view bytes,
-                                           const state& s) {
-        const auto codec = codec_for(form);
-        const state again = codec.decode(bytes);
-        REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
-        CHECK(again.problem == json_state_problem::none);
-        CHECK(again.value == s.value);
-        CHECK(again.progress == s.progress);
-        CHECK(again.version == s.version);
-        CHECK(again.read.unknown_fields == s.read.unknown_fields);
-        const auto written = codec.encode(again);
-        REQUIRE_MESSAGE(written.has_value(), describe(written.error()));
-        CHECK(*written == bytes);
-        CHECK_FALSE(codec.changed(again, *written));
-        CHECK(*codec.encode(s) == bytes);
-        CHECK(codec.size(s) == bytes.size());
+    const std::size_t files =
+        each_file([](std::string_view form, std::string_view bytes, const state& s) {
+            const auto codec = codec_for(form);
+            const state again = codec.decode(bytes);
+            REQUIRE_MESSAGE(again.outcome == state_read::ok, describe(again));
+            CHECK(again.problem == json_state_problem::none);
+            CHECK(again.value == s.value);
+            CHECK(again.progress == s.progress);
+            CHECK(again.version == s.version);
+            CHECK(again.read.unknown_fields == s.read.unknown_fields);
+            const auto written = codec.encode(again);
+            REQUIRE_MESSAGE(written.has_value(), describe(written.error()));
+            CHECK(*written == bytes);
+            CHECK_FALSE(codec.changed(again, *written));
+            CHECK(*codec.encode(s) == bytes);
+            CHECK(codec.size(s) == bytes.size());
 
-        // Each codec reads all the forms, and writes its own.
-        for (const std::string_view other : forms) {
-            const auto others = codec_for(other);
-            const state read = others.decode(bytes);
-            REQUIRE_MESSAGE(read.outcome == state_read::ok, describe(read));
-            CHECK(read.value == s.value);
-            CHECK(read.progress == s.progress);
-            const auto out = others.encode(read);
-            REQUIRE(out.has_value());
-            CHECK(others.changed(read, *out) == (other != form));
-            CHECK(codec.decode(*out).value == s.value);
-            CHECK(codec.decode(*out).progress == s.progress);
-        }
-    });
+            // Each codec reads all the forms, and writes its own.
+            for (const std::string_view other : forms) {
+                const auto others = codec_for(other);
+                const state read = others.decode(bytes);
+                REQUIRE_MESSAGE(read.outcome == state_read::ok, describe(read));
+                CHECK(read.value == s.value);
+                CHECK(read.progress == s.progress);
+                const auto out = others.encode(read);
+                REQUIRE(out.has_value());
+                CHECK(others.changed(read, *out) == (other != form));
+                CHECK(codec.decode(*out).value == s.value);
+                CHECK(codec.decode(*out).progress == s.progress);
+            }
+        });
     CHECK(files == 36);
 }
 
-TEST_CASE("stored states of an older schema version are upgraded, and written with the current "
-          "version")
+TEST_CASE(
+    "stored states of an older schema version are upgraded, and written with the current "
+    "version")
 {
     std::size_t files = 0;
     for (const std::string_view form : forms) {
@@ -177,8 +178,9 @@ TEST_CASE("without an envelope, a failed session is read as failed or refused fo
     CHECK(read > 1'000);
 }
 
-TEST_CASE("a failed state from before waybill is never read as a running session after a flipped "
-          "bit")
+TEST_CASE(
+    "a failed state from before waybill is never read as a running session after a flipped "
+    "bit")
 {
     std::size_t said = 0;
     for (const std::string_view form : {"bare", "json"}) {

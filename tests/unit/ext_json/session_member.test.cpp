@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <support/json_states.hpp>
 #include <support/brief.hpp>
+#include <support/json_states.hpp>
 
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
@@ -165,9 +165,32 @@ TEST_CASE("session member: a body above 1,024 bytes is parsed as a whole")
 TEST_CASE("session member: random bodies give the same result as a whole parse")
 {
     const std::vector<std::string_view> pieces{
-        "{", "}", "}}", ",", "\"", "\\", "[", "]", ":", " ", "0", "1", "17", "\"a\":", "\"lines\":3",
-        "\"receipt\":\"r\"", "\"waybill\":{", ",\"waybill\":{", "\"done\":", "\"total\":5",
-        "\"begun\":\"2024-02-29T12:00:00Z\"", "{\"a\":1", ",\"waybill\":{\"done\":2}}", "\n", "-", ".5",
+        "{",
+        "}",
+        "}}",
+        ",",
+        "\"",
+        "\\",
+        "[",
+        "]",
+        ":",
+        " ",
+        "0",
+        "1",
+        "17",
+        "\"a\":",
+        "\"lines\":3",
+        "\"receipt\":\"r\"",
+        "\"waybill\":{",
+        ",\"waybill\":{",
+        "\"done\":",
+        "\"total\":5",
+        "\"begun\":\"2024-02-29T12:00:00Z\"",
+        "{\"a\":1",
+        ",\"waybill\":{\"done\":2}}",
+        "\n",
+        "-",
+        ".5",
     };
     const std::string_view written =
         R"({"lines":3,"receipt":"r17","waybill":{"begun":"2024-02-29T12:00:00Z","done":2,"total":5}})";
@@ -178,7 +201,8 @@ TEST_CASE("session member: random bodies give the same result as a whole parse")
     for (int n = 0; n != bodies; ++n) {
         std::string body(n % 2 == 0 ? std::string_view("{") : written);
         if (n % 2 == 0) {
-            for (std::size_t left = below(6); left != 0; --left) body += pieces[below(pieces.size())];
+            for (std::size_t left = below(6); left != 0; --left)
+                body += pieces[below(pieces.size())];
             if (n % 4 == 0) body += ",\"waybill\":{\"done\":2}}";
         } else {
             for (std::size_t left = below(3); left != 0; --left) {

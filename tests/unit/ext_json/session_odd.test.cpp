@@ -30,7 +30,10 @@ struct bill {
     int cents = 0;
     friend bool operator==(const bill&, const bill&) = default;
 };
-[[maybe_unused]] void to_json(nlohmann::json& j, const bill& b) { j = {{"cents", b.cents}}; }
+[[maybe_unused]] void to_json(nlohmann::json& j, const bill& b)
+{
+    j = {{"cents", b.cents}};
+}
 [[maybe_unused]] void from_json(const nlohmann::json& j, bill& b)
 {
     if (broken) throw std::runtime_error("not\nyet\xFF");
@@ -68,12 +71,13 @@ constexpr std::string_view failure =
 
 session_progress::failure longest(std::string why = {})
 {
-    return {detail::highest_size, detail::highest_size,   dead_letter_reason::session_failed,
-            detail::highest_size, std::move(why), wall_time::highest()};
+    return {detail::highest_size, detail::highest_size, dead_letter_reason::session_failed,
+            detail::highest_size, std::move(why),       wall_time::highest()};
 }
 
 static_assert(detail::nested_string_at(""sv) == 0);
-static_assert(detail::nested_string_at("\x7F\x61" "a\x60\xFF\x7F\xFF"sv) == 0);
+static_assert(detail::nested_string_at("\x7F\x61"
+                                       "a\x60\xFF\x7F\xFF"sv) == 0);
 static_assert(detail::nested_string_at("\x7F\x7F"sv) == 2);
 static_assert(detail::nested_string_at("\x81\x5F\x41\x7F\x5F"sv) == 5);
 static_assert(detail::nested_string_at("\x63\x7F\x7F\x7F\x18\x7F\x19\x7F\x7F"sv) == 0);
@@ -86,7 +90,10 @@ TEST_CASE("nested CBOR strings of indefinite length are refused, for any number 
 {
     const auto codec = make<item>();
     for (const std::string_view piece : {"\x7F", "\x5F", "\x7F\x60", "\x5F\x41\xFF", "\x7F\x5F"}) {
-        for (const std::string_view before : {"", "\xA1", "\xA1\x61" "a", "\x81", "\xBF"}) {
+        for (const std::string_view before : {"", "\xA1",
+                                              "\xA1\x61"
+                                              "a",
+                                              "\x81", "\xBF"}) {
             std::string body(before);
             while (body.size() < 250'000) body += piece;
             const auto s = codec.decode(detail::seal_state(state_format::cbor, {1, 0}, body));
@@ -95,8 +102,9 @@ TEST_CASE("nested CBOR strings of indefinite length are refused, for any number 
                 "state: corrupt: its body cannot be parsed: invalid at byte "));
         }
     }
-    const auto s = codec.decode(
-        detail::seal_state(state_format::cbor, {1, 0}, "\xA1\x7F\x61i\x61" "d\xFF\x18\x7F"));
+    const auto s = codec.decode(detail::seal_state(state_format::cbor, {1, 0},
+                                                   "\xA1\x7F\x61i\x61"
+                                                   "d\xFF\x18\x7F"));
     REQUIRE_MESSAGE(s.outcome == state_read::ok, describe(s));
     CHECK(s.value.id == 127);
 }
@@ -265,9 +273,9 @@ TEST_CASE("an accepted state fits with an envelope added, and in the other forma
 TEST_CASE("a failure whose value cannot be written keeps the last stored value")
 {
     for (const std::string_view form : {"json", "cbor", "bare"}) {
-        const auto codec = make<json>(
-            {.format = form == "cbor" ? state_format::cbor : state_format::json,
-             .envelope = form != "bare"});
+        const auto codec =
+            make<json>({.format = form == "cbor" ? state_format::cbor : state_format::json,
+                        .envelope = form != "bare"});
         for (const bool was_there : {false, true}) {
             auto s = codec.decode(std::nullopt);
             s.value = {{"paid", "no"}};
@@ -325,19 +333,31 @@ TEST_CASE("descriptions are one line of UTF-8, for any name and any exception")
 {
     const auto line = [](std::string_view said) {
         CHECK_MESSAGE(is_utf8(said), said);
-        CHECK_MESSAGE(std::all_of(said.begin(), said.end(), [](char c) {
-            return static_cast<unsigned char>(c) >= 0x20 && c != '\x7F';
-        }), said);
+        CHECK_MESSAGE(std::all_of(said.begin(), said.end(),
+                                  [](char c) {
+                                      return static_cast<unsigned char>(c) >= 0x20 && c != '\x7F';
+                                  }),
+                      said);
     };
     const auto codec = make<json>();
     const auto cbor = [&](std::string_view body) {
         return describe(codec.decode(detail::seal_state(state_format::cbor, {1, 0}, body)));
     };
-    line(cbor("\xA1\x63" "a\nb\x61\xFF"));
-    line(cbor("\xA1\x63" "a\xFF" "b\x01"));
-    CHECK(cbor("\xA1\x63" "a\nb\x61\xFF").find("/a\\nb is not UTF-8") != std::string::npos);
+    line(
+        cbor("\xA1\x63"
+             "a\nb\x61\xFF"));
+    line(
+        cbor("\xA1\x63"
+             "a\xFF"
+             "b\x01"));
+    CHECK(cbor("\xA1\x63"
+               "a\nb\x61\xFF")
+              .find("/a\\nb is not UTF-8") != std::string::npos);
     auto s = codec.decode(std::nullopt);
-    s.value = {{"a\n\x01\xFF" "b", "\xFF"}};
+    s.value = {
+        {"a\n\x01\xFF"
+         "b",
+         "\xFF"}};
     line(describe(codec.encode(s).error()));
     broken = true;
     line(describe(make<bill>().decode("{}")));

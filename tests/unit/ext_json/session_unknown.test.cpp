@@ -154,8 +154,9 @@ TEST_CASE("session unknown: every unknown field is kept, at each level")
     CHECK(after<order>(stored, [](order& o) { o = {}; }) == expected);
 }
 
-TEST_CASE("session unknown: an omitted known field stays out, and a field of the value takes "
-          "precedence")
+TEST_CASE(
+    "session unknown: an omitted known field stays out, and a field of the value takes "
+    "precedence")
 {
     const json stored = {{"n", 1}, {"note", "a"}, {"extra", 5}, {"?", 1}};
     CHECK(after<odd>(stored, [](odd&) {}) == stored);

@@ -66,8 +66,7 @@ TEST_CASE("a window is written as its samples")
 
     weighing<double> weighted;
     weighted.insert(noon, 0.1, 20);
-    CHECK(json(weighted).dump() ==
-          R"({"samples":[["2024-02-29T12:00:00Z",0.1,20]],"version":1})");
+    CHECK(json(weighted).dump() == R"({"samples":[["2024-02-29T12:00:00Z",0.1,20]],"version":1})");
     CHECK(json(snapshot_error{snapshot_error::code::newer, 3}).dump() ==
           R"({"kind":"newer","offset":3})");
 }
@@ -173,11 +172,11 @@ TEST_CASE("an invalid window is refused with its path")
     // A number that JSON does not have, inserted by a program.
     json infinite = json::parse(R"({"version":1,"samples":[["2024-02-29T12:00:00Z",1.0]]})");
     CHECK(read_json_with<plain<double>>(infinite, {}).has_value());
-    for (const double x : {std::numeric_limits<double>::infinity(),
-                           std::numeric_limits<double>::quiet_NaN()}) {
+    for (const double x :
+         {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
         infinite["samples"][0][1] = x;
-        CHECK(
-            describe(read_json_with<plain<double>>(infinite, {}).error()).starts_with("/samples/0/1"));
+        CHECK(describe(read_json_with<plain<double>>(infinite, {}).error())
+                  .starts_with("/samples/0/1"));
     }
 }
 
@@ -191,10 +190,12 @@ TEST_CASE("invalid window options are refused by name")
         CHECK(read_json_with<W>(json(W{}), o).error() == read.error());
         return describe(read.error());
     };
-    CHECK(refused({.span = 0s}) == "options: expected valid options, found "
-                                   "span is 0: nanoseconds must be more than (0)");
-    CHECK(refused({.max_points = 0}) == "options: expected valid options, "
-                                        "found max_points is 0: must be at least (1)");
+    CHECK(refused({.span = 0s}) ==
+          "options: expected valid options, found "
+          "span is 0: nanoseconds must be more than (0)");
+    CHECK(refused({.max_points = 0}) ==
+          "options: expected valid options, "
+          "found max_points is 0: must be at least (1)");
     const auto bytes = load<W>("", {.span = 0s});
     CHECK(json(bytes.error()).dump() ==
           R"-({"kind":"bad_options","offset":0,)-"

@@ -168,9 +168,10 @@ TEST_CASE("limits, error codes and refusals of services")
 
     const wire::error_code mine[] = {{"Busy", wire::answer::throttled},
                                      {"Gone", wire::answer::permanent, -1}};
-    CHECK(written(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
-          R"({"as_of":"2026-11","codes":[{"code":"Busy","means":"throttled"},)"
-          R"({"code":"Gone","means":"permanent","number":-1}],"service":"mine","source":"a page"})");
+    CHECK(
+        written(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
+        R"({"as_of":"2026-11","codes":[{"code":"Busy","means":"throttled"},)"
+        R"({"code":"Gone","means":"permanent","number":-1}],"service":"mine","source":"a page"})");
     CHECK(written(wire::refusal_numbers{300, {}, wire::extent::item}) ==
           R"({"actual":300,"of":"item"})");
     CHECK(written(wire::refusal_numbers{{}, 256}) == R"({"limit":256,"of":"request"})");

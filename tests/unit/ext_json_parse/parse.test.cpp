@@ -63,7 +63,10 @@ std::string repeated(std::string_view piece, std::size_t times)
     return all;
 }
 
-std::string nested(std::size_t levels) { return repeated("[", levels) + repeated("]", levels); }
+std::string nested(std::size_t levels)
+{
+    return repeated("[", levels) + repeated("]", levels);
+}
 
 /// n pieces of the same kind in one array or object.
 using shape = std::string (*)(std::size_t n);
@@ -91,7 +94,10 @@ std::string array_of_strings(std::size_t n)
     return "[" + repeated('"' + std::string(100, 'x') + "\",", n) + "\"\"]";
 }
 
-std::string array_of_numbers(std::size_t n) { return "[" + repeated("-12.5,12,", n) + "0]"; }
+std::string array_of_numbers(std::size_t n)
+{
+    return "[" + repeated("-12.5,12,", n) + "0]";
+}
 
 constexpr std::array<shape, 5> shapes{array_of_objects, object_of_objects, array_of_chains,
                                       array_of_strings, array_of_numbers};

@@ -18,23 +18,31 @@ namespace host {
 struct order {
     int number = 0;
 };
-std::ostream& operator<<(std::ostream& to, const order& o) { return to << "order " << o.number; }
+std::ostream& operator<<(std::ostream& to, const order& o)
+{
+    return to << "order " << o.number;
+}
 
 // Convertible to a type of waybill, but not one.
 struct own_fault {
     operator waybill::fault() const { return waybill::permanent("converted"); }
 };
-struct own_report : waybill::item_report {
-};
+struct own_report : waybill::item_report {};
 
 enum class colour : std::uint8_t { red, green };
-[[nodiscard]] constexpr std::string_view texts_of(colour) noexcept { return "red, green"; }
+[[nodiscard]] constexpr std::string_view texts_of(colour) noexcept
+{
+    return "red, green";
+}
 
 }  // namespace host
 
 // An operator of the caller for a type of waybill.
 namespace waybill {
-inline std::ostream& operator<<(std::ostream& to, const give_up&) { return to << "my own text"; }
+inline std::ostream& operator<<(std::ostream& to, const give_up&)
+{
+    return to << "my own text";
+}
 }  // namespace waybill
 
 namespace ext_print_test {

@@ -550,10 +550,9 @@ TEST_CASE("the chunks of the core are a range for views and algorithms of range-
     std::uint64_t bytes = 0;
     ranges::for_each(range, [&bytes](const auto& c) { bytes += c.bytes; });
     CHECK(bytes == 16);
-    const auto counts = ranges::views::all(range) |
-                        ranges::views::filter([](const auto& c) { return c.fits; }) |
-                        ranges::views::transform([](const auto& c) { return c.count; }) |
-                        ranges::to<std::vector>();
+    const auto counts =
+        ranges::views::all(range) | ranges::views::filter([](const auto& c) { return c.fits; }) |
+        ranges::views::transform([](const auto& c) { return c.count; }) | ranges::to<std::vector>();
     CHECK(counts == sequence{2, 1, 1});
 }
 
@@ -619,8 +618,7 @@ TEST_CASE("the guide's example: lines of a stream as batches")
     const auto store_elsewhere = [&](const std::string& line) { elsewhere.push_back(line); };
 
     //! [ext_batches]
-    for (auto&& batch : ranges::getlines(in)
-                      | waybill::views::chunk_by(limits, &std::string::size))
+    for (auto&& batch : ranges::getlines(in) | waybill::views::chunk_by(limits, &std::string::size))
         batch.fits ? send(batch) : store_elsewhere(*batch.begin());
     //! [ext_batches]
     CHECK(sent == std::vector<std::size_t>{2, 1});

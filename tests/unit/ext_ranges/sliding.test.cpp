@@ -88,8 +88,8 @@ TEST_CASE("a window is a range, and its samples can be piped into other views")
     window w{{.span = 300s}};
     for (const auto& s : five) w.insert(s);
     CHECK(ranges::to<std::vector>(w | ranges::views::filter([](const auto& s) {
-              return s.value > 3;
-          })) == series(five.begin() + 2, five.end()));
+                                      return s.value > 3;
+                                  })) == series(five.begin() + 2, five.end()));
     CHECK(sums_of(w | waybill::views::sliding<whole>({.span = 60s})) == sums{1, 3, 6, 12, 16});
 }
 
@@ -162,9 +162,8 @@ TEST_CASE("a single-pass range is read once, and not ahead of the loop")
     std::istringstream in("1 2 4 8 16");
     std::int64_t read = 0;
     auto view = ranges::istream_view<std::int64_t>(in) |
-                ranges::views::transform([&read](std::int64_t v) {
-                    return sample<std::int64_t>{at(++read), v};
-                }) |
+                ranges::views::transform(
+                    [&read](std::int64_t v) { return sample<std::int64_t>{at(++read), v}; }) |
                 waybill::views::sliding<whole>({.span = 2s});
     static_assert(ranges::input_range<decltype(view)> && !ranges::forward_range<decltype(view)>);
     CHECK(read == 0);
@@ -186,11 +185,10 @@ TEST_CASE("a single-pass range is read once, and not ahead of the loop")
 TEST_CASE("a loop that ends before its first access loses no sample")
 {
     std::istringstream in("1 2 4");
-    auto view = ranges::istream_view<std::int64_t>(in) |
-                ranges::views::transform([](std::int64_t v) {
-                    return sample<std::int64_t>{at(v), v};
-                }) |
-                waybill::views::sliding<whole>({.span = 1h});
+    auto view =
+        ranges::istream_view<std::int64_t>(in) |
+        ranges::views::transform([](std::int64_t v) { return sample<std::int64_t>{at(v), v}; }) |
+        waybill::views::sliding<whole>({.span = 1h});
     CHECK(view.begin() != view.end());
     CHECK(sums_of(view) == sums{1, 3, 7});
 }
@@ -212,17 +210,16 @@ TEST_CASE("views can be piped into other views")
     CHECK(n == 5);
 
     const std::forward_list<sample<std::int64_t>> once(five.begin(), five.end());
-    CHECK(sums_of(once | waybill::views::sliding<whole>({.span = 60s})) ==
-          sums{1, 3, 6, 12, 16});
+    CHECK(sums_of(once | waybill::views::sliding<whole>({.span = 60s})) == sums{1, 3, 6, 12, 16});
 }
 
 TEST_CASE("samples of another clock give summaries with times of that clock")
 {
-    const std::vector<sample<std::int64_t, steady_time>> all{
-        {steady_time::at(1s), 1}, {steady_time::at(2s), 2}};
+    const std::vector<sample<std::int64_t, steady_time>> all{{steady_time::at(1s), 1},
+                                                             {steady_time::at(2s), 2}};
     auto view = all | waybill::views::sliding<whole>({.span = 1s});
-    static_assert(std::same_as<ranges::range_value_t<decltype(view)>,
-                               window_summary<whole, steady_time>>);
+    static_assert(
+        std::same_as<ranges::range_value_t<decltype(view)>, window_summary<whole, steady_time>>);
     CHECK(sums_of(view) == sums{1, 2});
 }
 

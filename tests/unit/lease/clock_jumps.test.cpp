@@ -6,14 +6,14 @@
 // that the fence refuses stops. Each partition gets an owner again. A process with a stop request
 // ends after a few steps.
 
-#include <doctest/doctest.h>
-#include <support/brief.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+
+#include <doctest/doctest.h>
+#include <support/brief.hpp>
 
 #include <waybill/lease/processor.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -21,15 +21,18 @@
 namespace clock_jumps_test {
 namespace {
 
-using waybill::partition_lifecycle;
 using waybill::duration;
+using waybill::partition_lifecycle;
 using waybill::steady_time;
 using waybill::testing::memory_leases;
 
 constexpr std::uint32_t partitions = 3;
 constexpr std::int64_t expiry = 60;
 
-duration ms(std::int64_t n) { return duration::milliseconds(n); }
+duration ms(std::int64_t n)
+{
+    return duration::milliseconds(n);
+}
 
 enum class jump : std::uint8_t { none, still, back, ahead };
 
@@ -103,7 +106,7 @@ public:
 private:
     // The result of a fenced store.
     partition_lifecycle::batch_result commits(const waybill::partition_lifecycle::process& a,
-                                            std::int64_t now)
+                                              std::int64_t now)
     {
         const waybill::lease_table table = *store_.list("log", "g");
         for (const waybill::lease& row : table.leases) {
@@ -187,8 +190,9 @@ int each_moment(jump how, Check check)
     return runs;
 }
 
-TEST_CASE("clock jumps: no partition is read without a trusted lease, and every partition is "
-          "read again")
+TEST_CASE(
+    "clock jumps: no partition is read without a trusted lease, and every partition is "
+    "read again")
 {
     for (const jump how : {jump::still, jump::back, jump::ahead}) {
         const int runs = each_moment(how, [&](pair& p) {

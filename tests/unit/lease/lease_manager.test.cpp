@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/failed_call.hpp>
 #include <support/held.hpp>
 #include <support/row_leases.hpp>
+
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/testing/memory_leases.hpp>
 
@@ -23,13 +23,19 @@ using waybill::event_result;
 using waybill::lease_group;
 using waybill::lease_manager;
 using listed = waybill::lease_manager::listed;
+using tests_support::row_leases;
 using waybill::owner_id;
 using waybill::steady_time;
-using tests_support::row_leases;
 using waybill::testing::memory_leases;
 
-constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
-steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
+constexpr duration ms(std::int64_t n)
+{
+    return duration::milliseconds(n);
+}
+steady_time at(std::int64_t n)
+{
+    return steady_time::at(ms(n));
+}
 
 TEST_CASE("lease_manager: validate refuses an invalid group")
 {
@@ -45,8 +51,7 @@ TEST_CASE("lease_manager: validate refuses an invalid group")
 template <class Store>
 class owner_of {
 public:
-    owner_of(Store& s, const char* name, std::uint64_t incarnation,
-          std::uint32_t partitions = 1)
+    owner_of(Store& s, const char* name, std::uint64_t incarnation, std::uint32_t partitions = 1)
         : store_(s)
     {
         lease_group g{"log", "g", {}, {name, incarnation}, {ms(10), ms(40)}};
@@ -419,7 +424,8 @@ TEST_CASE("lease_manager: a round continues after the row that failed")
     CHECK(a.next_action(15) == "wait");
     a.go(20);
     CHECK(a.next_action(20) == "claim 1 epoch 1, claim 2 epoch 1, claim 0 epoch 1");
-    auto answer = tests_support::held<claimed>(waybill::perform(store, *a.keeper->call(at(20)), 1.0));
+    auto answer =
+        tests_support::held<claimed>(waybill::perform(store, *a.keeper->call(at(20)), 1.0));
     answer.answers[1] = waybill::unexpected(waybill::infrastructure("down"));
     answer.answers.pop_back();  // a missing answer is an error
     a.keeper->on(answer, at(20));
@@ -830,8 +836,8 @@ TEST_CASE("lease_manager: an owner that releases slowly is not stolen from")
         const auto call = b.keeper->call(at(now));
         if (const auto* c = call ? waybill::get_if<lease_manager::claim>(&*call) : nullptr) {
             for (const waybill::lease_claim& row : c->rows) {
-                const auto* const seen =
-                    b.keeper->seen().row_of(static_cast<std::uint32_t>(std::stoi(row.key.partition)));
+                const auto* const seen = b.keeper->seen().row_of(
+                    static_cast<std::uint32_t>(std::stoi(row.key.partition)));
                 CHECK((!seen || seen->owner.none()));
             }
         }

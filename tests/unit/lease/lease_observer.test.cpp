@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/lease/lease.hpp>
 #include <waybill/lease/lease_observer.hpp>
@@ -12,20 +12,26 @@
 namespace lease_observer_test {
 namespace {
 
+using waybill::balance_plan;
 using waybill::duration;
-using waybill::detail::trusted_for;
-using waybill::detail::until_next_round;
 using waybill::lease;
 using waybill::lease_observer;
 using waybill::lease_options;
 using waybill::lease_table;
-using waybill::balance_plan;
 using waybill::owner_heartbeat;
 using waybill::owner_id;
 using waybill::steady_time;
+using waybill::detail::trusted_for;
+using waybill::detail::until_next_round;
 
-constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
-steady_time at(duration d) { return steady_time::at(d); }
+constexpr duration ms(std::int64_t n)
+{
+    return duration::milliseconds(n);
+}
+steady_time at(duration d)
+{
+    return steady_time::at(d);
+}
 
 static_assert(!validate(lease_options{}));
 static_assert(!validate(lease_options{ms(10), ms(30)}));
@@ -69,8 +75,9 @@ lease_observer observer(std::uint32_t partitions = 2)
     return {"log", "group", names, options};
 }
 
-TEST_CASE("lease_observer: a lease expires if its version is unchanged for the expiry time, to "
-          "the ns")
+TEST_CASE(
+    "lease_observer: a lease expires if its version is unchanged for the expiry time, to "
+    "the ns")
 {
     lease_observer o = observer();
     const lease_table t{{row("0", a, 1, 7)}, {}};
@@ -116,7 +123,8 @@ TEST_CASE("lease_observer: removed rows are forgotten, and unknown or foreign ro
     other.key.group = "other";
     lease elsewhere = row("0", b, 9, 9);
     elsewhere.key.source = "other";
-    o.update({{other, elsewhere, row("7", b, 1, 1), row("0", a, 1, 7)}, {{"log", "other", b, 1}}}, at(ms(0)));
+    o.update({{other, elsewhere, row("7", b, 1, 1), row("0", a, 1, 7)}, {{"log", "other", b, 1}}},
+             at(ms(0)));
     CHECK(o.row_of(0)->owner == a);
     CHECK(o.view(a).owners == 1);
     o.update({}, at(ms(10)));
@@ -146,8 +154,9 @@ TEST_CASE("lease_observer: of two rows for one partition the later epoch counts,
 TEST_CASE("lease_observer: a view contains the live owners and the free partitions")
 {
     lease_observer o = observer(5);
-    const lease_table t{{row("0", b, 1, 1), row("1", {}, 4, 1), row("2", {"a", 9}, 1, 1), row("3", a, 1, 1)},
-                        {here({"joiner", 5}, 1)}};
+    const lease_table t{
+        {row("0", b, 1, 1), row("1", {}, 4, 1), row("2", {"a", 9}, 1, 1), row("3", a, 1, 1)},
+        {here({"joiner", 5}, 1)}};
     o.update(t, at(ms(0)));
     // In the order of names and incarnations: a 1, a 9, b 2, joiner 5.
     balance_plan::lease_view v = o.view(a);

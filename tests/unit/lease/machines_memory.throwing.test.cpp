@@ -16,9 +16,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/brief.hpp>
 #include <support/scarce_new.hpp>
+
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/queue.hpp>
@@ -33,7 +33,10 @@ using waybill::event_result;
 using waybill::processor;
 using waybill::steady_time;
 
-steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
+steady_time at(std::int64_t ms)
+{
+    return steady_time::at(duration::milliseconds(ms));
+}
 
 // Remote leases: a call takes effect or not, and then its answer may be too large for the memory.
 class far_leases {
@@ -292,9 +295,9 @@ private:
     }
 
     waybill::settle_batches calls_{{.items = 3,
-                                     .linger = duration::milliseconds(5),
-                                     .to_settle = duration::milliseconds(20),
-                                     .pauses = {.base = duration::milliseconds(10)}}};
+                                    .linger = duration::milliseconds(5),
+                                    .to_settle = duration::milliseconds(20),
+                                    .pauses = {.base = duration::milliseconds(10)}}};
     std::optional<waybill::settle_batches::batch_settled> answer_;
     std::map<std::uint64_t, int> asked_;
 };

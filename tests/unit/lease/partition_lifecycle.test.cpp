@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <string>
 #include <variant>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/match.hpp>
 #include <waybill/lease/lease_group.hpp>
@@ -31,7 +31,10 @@ using revoked = waybill::partition_lifecycle::revoked;
 using waybill::steady_time;
 using woken = waybill::partition_lifecycle::woken;
 
-constexpr steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
+constexpr steady_time at(std::int64_t ms)
+{
+    return steady_time::at(duration::milliseconds(ms));
+}
 
 static_assert(!validate(partition_lifecycle::config{}));
 static_assert(validate(partition_lifecycle::config{.save_tries = 0})->field ==
@@ -235,8 +238,9 @@ TEST_CASE("partition_lifecycle: an epoch revoked while the previous one is close
     CHECK(anew.on(revoked{}, at(0)) == event_result::stale);  // nothing follows
 }
 
-TEST_CASE("partition_lifecycle: a failed save waits as after a first failure, after any number of "
-          "failed batches")
+TEST_CASE(
+    "partition_lifecycle: a failed save waits as after a first failure, after any number of "
+    "failed batches")
 {
     partition_lifecycle p = processing();
     for (int n = 0; n != 9; ++n)
@@ -256,8 +260,9 @@ TEST_CASE("partition_lifecycle: a partition without a processed batch is not sav
     CHECK(next_action(p) == "relinquish 5");
 }
 
-TEST_CASE("partition_lifecycle: a failed save is retried up to save_tries, then the lease is "
-          "released")
+TEST_CASE(
+    "partition_lifecycle: a failed save is retried up to save_tries, then the lease is "
+    "released")
 {
     partition_lifecycle p = processing();
     (void)p.on(processed{0, 5}, at(0));

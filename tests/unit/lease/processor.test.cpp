@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/failed_call.hpp>
 #include <support/held.hpp>
 #include <support/row_leases.hpp>
+
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/processor.hpp>
@@ -20,21 +20,27 @@
 namespace processor_test {
 namespace {
 
-using waybill::partition_lifecycle;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
+using waybill::partition_lifecycle;
 using partition_closed = waybill::partition_lifecycle::partition_closed;
 using partition_opened = waybill::partition_lifecycle::partition_opened;
 using partition_saved = waybill::partition_lifecycle::partition_saved;
 using processed = waybill::partition_lifecycle::processed;
+using tests_support::row_leases;
 using waybill::processor;
 using waybill::steady_time;
-using tests_support::row_leases;
 using waybill::testing::memory_leases;
 
-constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
-steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
+constexpr duration ms(std::int64_t n)
+{
+    return duration::milliseconds(n);
+}
+steady_time at(std::int64_t n)
+{
+    return steady_time::at(ms(n));
+}
 
 // A process: its actions in order, without the calls to the store.
 template <class Store>
@@ -77,10 +83,7 @@ public:
                 [](waybill::wait_until) {}, [](waybill::idle) {});
         }
     }
-    std::string what()
-    {
-        return std::exchange(said, {});
-    }
+    std::string what() { return std::exchange(said, {}); }
 
 private:
     template <class Action>
@@ -264,8 +267,9 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("processor: with a checkpoint of the last epoch, a partition is not opened, and "
-          "reports an error")
+TEST_CASE(
+    "processor: with a checkpoint of the last epoch, a partition is not opened, and "
+    "reports an error")
 {
     memory_leases store;
     process a(store, "a", 2);
@@ -444,14 +448,17 @@ TEST_CASE("processor: an epoch that the store reports as stale is raised, for ea
     const auto prepare = [&](store& s, past what) {
         auto tx = *s.begin();
         switch (what) {
-            case past::row_of_attempts: (void)s.store_crash_record(tx, key, {std::nullopt, 2, 2, 0, 77, 2}); break;
+            case past::row_of_attempts:
+                (void)s.store_crash_record(tx, key, {std::nullopt, 2, 2, 0, 77, 2});
+                break;
             case past::row_above_checkpoint:
                 (void)s.advance(tx, key, {}, one, 4);
                 (void)s.store_crash_record(tx, key, {1, 2, 1, 0, 77, 6'000'000});
                 break;
             case past::reset: (void)s.advance(tx, key, {}, one, 5); break;
             case past::row_of_last_epoch:
-                (void)s.store_crash_record(tx, key, {std::nullopt, 2, 2, 0, 77, waybill::lease::max_epoch});
+                (void)s.store_crash_record(tx, key,
+                                           {std::nullopt, 2, 2, 0, 77, waybill::lease::max_epoch});
         }
         (void)tx.commit();
         if (what != past::reset) return;
@@ -484,8 +491,8 @@ TEST_CASE("processor: an epoch that the store reports as stale is raised, for ea
                 },
                 [&](const waybill::partition_lifecycle::process& a) {
                     const auto mine = work.assignment_of({0, a.epoch}, *guarded.load(key));
-                    const auto r = waybill::process_batch(guarded, mine, std::vector<event>{{1}, {2}},
-                                                          handle, waybill::wall_time{});
+                    const auto r = waybill::process_batch(
+                        guarded, mine, std::vector<event>{{1}, {2}}, handle, waybill::wall_time{});
                     abandoned += r.outcome == waybill::batch_outcome::ownership_lost ? 1 : 0;
                     committed += r.outcome == waybill::batch_outcome::committed ? 1 : 0;
                     work.on(waybill::partition_lifecycle::processed::of(a, r.outcome), at(now));

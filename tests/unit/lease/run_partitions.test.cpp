@@ -2,8 +2,6 @@
 //
 // run_partitions in one thread, over logs, stores and leases in memory.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/row_leases.hpp>
+
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/run_partitions.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -35,7 +35,10 @@ using waybill::testing::memory_log;
 
 using memory_store = waybill::testing::memory_store<std::string>;
 
-steady_time seconds(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
+steady_time seconds(std::int64_t n)
+{
+    return steady_time::at(duration::seconds(n));
+}
 
 /// Records "partition/body".
 constexpr auto record_body = [](auto& tx, const memory_event& e, const partition_key& key) {
@@ -95,7 +98,8 @@ TEST_CASE("run_partitions: each event takes effect once, in the order of its par
     CHECK(f.checkpoint("b") == 1);
     CHECK(f.no_lease_is_held());
     CHECK(f.env.now() == seconds(100));
-    CHECK(describe(r) == "6 events took effect; batches: 4 committed (fenced); all leases given back");
+    CHECK(describe(r) ==
+          "6 events took effect; batches: 4 committed (fenced); all leases given back");
 }
 
 TEST_CASE("run_partitions: an empty log, and one event")
@@ -160,8 +164,9 @@ TEST_CASE("run_partitions: a checkpoint after the end of the log is reported, an
     CHECK(f.store.records().size() == 3);
     CHECK(r.failed_opens > 1);
     CHECK(r.last_fault.kind == waybill::fault_kind::permanent);
-    CHECK(r.last_fault.text == "the checkpoint is 3, after the end of the log, 1: if the log was "
-                               "created anew, rewind the checkpoint");
+    CHECK(r.last_fault.text ==
+          "the checkpoint is 3, after the end of the log, 1: if the log was "
+          "created anew, rewind the checkpoint");
     CHECK(r.last_partition == "a");
     CHECK(r.released);
 }
@@ -184,8 +189,9 @@ TEST_CASE("run_partitions: faults, skips and dead letters of the handler")
     const auto letter = *f.store.find(f.key("a"), 2);
     REQUIRE(letter);
     CHECK(letter->reason == "unreadable");
-    CHECK(describe(r) == "2 events took effect, 1 dead-lettered, 1 skipped; batches: 1 committed "
-                         "(fenced); all leases given back");
+    CHECK(describe(r) ==
+          "2 events took effect, 1 dead-lettered, 1 skipped; batches: 1 committed "
+          "(fenced); all leases given back");
 }
 
 TEST_CASE("run_partitions: a transient fault rolls back and is repeated after a pause")
@@ -207,9 +213,10 @@ TEST_CASE("run_partitions: a transient fault rolls back and is repeated after a 
     CHECK(r.last_partition == "a");
     CHECK(r.repaired);
     CHECK(r.repeated_calls == 5);  // three tries and the event before them; then one more
-    CHECK(describe(r) == "2 events took effect, 5 repeated calls of the handler; batches: 1 "
-                         "committed (fenced), 1 failed; all leases given back; last fault, repaired: "
-                         "transient in partition a: busy");
+    CHECK(describe(r) ==
+          "2 events took effect, 5 repeated calls of the handler; batches: 1 "
+          "committed (fenced), 1 failed; all leases given back; last fault, repaired: "
+          "transient in partition a: busy");
 }
 
 TEST_CASE("run_partitions: without savepoints, k dead letters repeat a batch up to k times")
@@ -272,8 +279,9 @@ TEST_CASE("run_partitions: until_drained ends after the last event of each parti
     CHECK(r.released);
     CHECK(f.no_lease_is_held());
     CHECK(f.env.now() < seconds(60));
-    CHECK(describe(r) == "6 events took effect; batches: 4 committed (fenced); drained; all leases "
-                         "given back");
+    CHECK(describe(r) ==
+          "6 events took effect; batches: 4 committed (fenced); drained; all leases "
+          "given back");
     // The same report serves a further call, which may end in another way.
     f.env.stop_at(f.env.now());
     waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r);

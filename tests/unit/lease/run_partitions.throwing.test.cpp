@@ -3,14 +3,14 @@
 // run_partitions with callables that throw: an exception at each call of the log, the store, the
 // leases and the handler. A further call continues.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/lease/run_partitions.hpp>
@@ -202,7 +202,8 @@ TEST_CASE("run_partitions throwing: after an exception the same tasks go on")
     }
 }
 
-TEST_CASE("run_partitions throwing: a handler that always throws for one event ends as a dead letter")
+TEST_CASE(
+    "run_partitions throwing: a handler that always throws for one event ends as a dead letter")
 {
     fixture f;
     partitions_report r;
@@ -236,9 +237,8 @@ TEST_CASE("run_partitions throwing: the last fault names an exception, and its r
         tx.inner()->record(e.body);
     };
     f.env.stop_at(steady_time::at(duration::seconds(40)));
-    CHECK_THROWS_AS(
-        waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r),
-        std::runtime_error);
+    CHECK_THROWS_AS(waybill::run_partitions(f.log, f.store, f.leases, handle, f.policy, f.env, r),
+                    std::runtime_error);
     CHECK(r.last_fault == waybill::infrastructure("an exception"));
     CHECK(r.last_partition == "a");
     CHECK(r.repeated_calls == 2);  // of "1", which was rolled back, and of "2"
@@ -267,8 +267,8 @@ TEST_CASE("run_partitions throwing: with catching, an exception is a fault of it
         tx.inner()->record(e.body);
         if (e.body == "2") throw std::runtime_error("unreadable");
     };
-    const partitions_report r = waybill::run_partitions(
-        f.log, f.store, f.leases, waybill::catching(handle), f.policy, f.env);
+    const partitions_report r = waybill::run_partitions(f.log, f.store, f.leases,
+                                                        waybill::catching(handle), f.policy, f.env);
     CHECK(r.handled == 3);
     CHECK(r.dead_lettered == 1);
     CHECK((*f.effects.find({"", "billing", "a"}, 2))->reason == "unreadable");

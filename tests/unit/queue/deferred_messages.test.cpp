@@ -126,7 +126,10 @@ TEST_CASE("tickets never repeat, so an earlier ticket is stale for a later entry
     deferred_messages b;
     b.defer({.sequence = 5});
     const auto first = b.take(wall(0), {}, 1);
-    SUBCASE("settled and deferred again") { b.settled(5); }
+    SUBCASE("settled and deferred again")
+    {
+        b.settled(5);
+    }
     SUBCASE("replaced by a new object")
     {
         b = deferred_messages();
@@ -156,9 +159,18 @@ TEST_CASE("settled with a ticket that is no longer in hand is stale")
     deferred_messages b;
     b.defer({.sequence = 5});
     const auto h = b.take(wall(0), {}, 1);
-    SUBCASE("deferred again") { b.defer({.sequence = 5}); }
-    SUBCASE("given back") { b.give_back(5, h[0].ticket); }
-    SUBCASE("taken again after its hold expired") { (void)b.take(wall(0), steady(60), 1); }
+    SUBCASE("deferred again")
+    {
+        b.defer({.sequence = 5});
+    }
+    SUBCASE("given back")
+    {
+        b.give_back(5, h[0].ticket);
+    }
+    SUBCASE("taken again after its hold expired")
+    {
+        (void)b.take(wall(0), steady(60), 1);
+    }
     CHECK(b.settled(5, h[0].ticket) == event_result::stale);
     CHECK(b.settled(6, h[0].ticket) == event_result::stale);
     CHECK(b.size() == 1);
@@ -237,15 +249,23 @@ TEST_CASE("an earlier entry of a session waits for the entry in hand, and is tak
     {
         CHECK(b.give_back(5, h[0].ticket) == event_result::applied);
     }
-    SUBCASE("deferred again") { b.defer({.sequence = 5, .session = "s"}); }
-    SUBCASE("settled") { b.settled(5); }
+    SUBCASE("deferred again")
+    {
+        b.defer({.sequence = 5, .session = "s"});
+    }
+    SUBCASE("settled")
+    {
+        b.settled(5);
+    }
     SUBCASE("its hold expired")
     {
         CHECK(of(b.take(wall(0), steady(60), 9)) == numbers{3});
         return;
     }
-    SUBCASE(
-        "moved to another session") { b.defer({.sequence = 5, .due = wall(9), .session = "t"}); }
+    SUBCASE("moved to another session")
+    {
+        b.defer({.sequence = 5, .due = wall(9), .session = "t"});
+    }
     CHECK(of(b.take(wall(0), {}, 9)) == numbers{3});
 }
 

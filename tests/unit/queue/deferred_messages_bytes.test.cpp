@@ -127,7 +127,8 @@ TEST_CASE("malformed entries are refused, also with a correct checksum")
           "deferred messages: out_of_range at byte 8");
     CHECK(wrong_entries("\1"s + "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\2\2\0\1\0\0"s) ==
           "deferred messages: corrupt at byte 5");
-    CHECK(wrong_entries(end + one) == "deferred messages: corrupt at byte 4");  // more than there can be
+    CHECK(wrong_entries(end + one) ==
+          "deferred messages: corrupt at byte 4");  // more than there can be
 }
 
 TEST_CASE("load takes new options, and keeps stored entries above their limit")

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/scarce_new.hpp>
+
 #include <waybill/queue/deferred_messages.hpp>
 #include <waybill/queue/deferred_messages_bytes.hpp>
 

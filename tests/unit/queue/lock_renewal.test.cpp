@@ -334,10 +334,8 @@ TEST_CASE("a driver loop keeps a lock for an hour with few renewals")
                 now = now + 2s;
                 really = at(now + 60s);
                 ++renewals;
-                if (renewals % 3 == 0)
-                    lock.on(lock_renewal::renewal_failed{r.attempt}, at(now));
-                else
-                    lock.on(lock_renewal::lock_renewed{r.attempt}, at(now));
+                if (renewals % 3 == 0) lock.on(lock_renewal::renewal_failed{r.attempt}, at(now));
+                else lock.on(lock_renewal::lock_renewed{r.attempt}, at(now));
             },
             [&](wait_until w) { now = w.time.since_epoch(); },
             [&](idle) { FAIL("nothing to do, with a lock"); });

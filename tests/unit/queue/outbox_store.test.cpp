@@ -213,7 +213,8 @@ private:
             if (flaw_ == flaw::dead_blocks_only_its_claim) return r.blocks_key && r.until > now;
             return r.blocks_key && flaw_ != flaw::dead_never_blocks;
         }
-        if (flaw_ == flaw::claims_keys_of_later_holds && r.until - now > waybill::duration::seconds(10))
+        if (flaw_ == flaw::claims_keys_of_later_holds &&
+            r.until - now > waybill::duration::seconds(10))
             return false;
         return held && flaw_ != flaw::claims_held_keys;
     }

@@ -27,7 +27,10 @@ using waybill::steady_time;
 using work_done = waybill::receive_planner::work_done;
 using action = receive_planner::action;
 
-steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
+steady_time s(std::int64_t n)
+{
+    return steady_time::at(duration::seconds(n));
+}
 
 // One failure opens it for five seconds; then one, then two calls may pass.
 const receive_planner::config quick{
@@ -127,8 +130,7 @@ TEST_CASE(
     in.on(pairs_taken{4}, s(5));
     for (std::uint64_t n = 4; n != 8; ++n) pair(in, n, fault_kind::none, s(5));
     in.on(pairs_taken{}, s(5));
-    CHECK(in.next(s(5)) ==
-          action(receive_planner::receive{8, 4}));  // then fresh ones
+    CHECK(in.next(s(5)) == action(receive_planner::receive{8, 4}));  // then fresh ones
 }
 
 TEST_CASE("receive_planner: if no pair is due, a fresh message is the probe")

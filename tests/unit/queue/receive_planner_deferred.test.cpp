@@ -29,7 +29,7 @@ struct simulation {
     receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_steps = 1}}};
     std::map<std::uint64_t, deferred_messages::taken> pairs{};
     std::map<std::uint64_t, bool> at_broker{};
-    std::map<std::uint64_t, int> fails{};      // failures of each, before it succeeds
+    std::map<std::uint64_t, int> fails{};  // failures of each, before it succeeds
     std::string log{};
     duration passed{};
     bool again = true;       // failed messages are deferred again
@@ -153,8 +153,7 @@ TEST_CASE(
     CHECK(w.passed < duration(43s));
 }
 
-TEST_CASE(
-    "receive_planner, deferred: a failed entry not deferred again is given back and retried")
+TEST_CASE("receive_planner, deferred: a failed entry not deferred again is given back and retried")
 {
     simulation w;
     w.again = false;

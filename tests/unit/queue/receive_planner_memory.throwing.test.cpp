@@ -8,8 +8,8 @@
 #include <variant>
 
 #include <doctest/doctest.h>
-
 #include <support/scarce_new.hpp>
+
 #include <waybill/core/match.hpp>
 #include <waybill/queue/receive_planner.hpp>
 

@@ -89,8 +89,7 @@ TEST_CASE("relay: sends rows that are added while it runs, until its time limit"
         return b(batch);
     };
     add(box, "a", "0");
-    const relay_report r =
-        waybill::relay(box, sender, transmit, waybill::time_limited(env, 10min));
+    const relay_report r = waybill::relay(box, sender, transmit, waybill::time_limited(env, 10min));
     CHECK(r.outcome == ending::stop_requested);
     CHECK(r.sent == 5);
     CHECK(b.got == std::vector<std::string>{"0", "1", "2", "3", "4"});
@@ -109,8 +108,8 @@ TEST_CASE("relay: a row that is too large is marked dead with the reason, and ot
         manual_environment env;
         batch_sender sender(limits());
         broker b;
-        const relay_report r = waybill::relay(
-            box, sender, b, env, {.drain = true, .dead_row_blocks_key = blocks});
+        const relay_report r =
+            waybill::relay(box, sender, b, env, {.drain = true, .dead_row_blocks_key = blocks});
         CHECK(r.outcome == ending::drained);
         CHECK(r.dead == 1);
         if (blocks) CHECK(b.got == std::vector<std::string>{"1", "4"});
@@ -239,8 +238,7 @@ TEST_CASE("relay: counts rows whose batch had an unknown outcome once")
     const relay_report r = waybill::relay(box, sender, b, env, drain);
     CHECK(r.sent == 4);
     CHECK(r.maybe_twice == 3);
-    CHECK(b.got ==
-          std::vector<std::string>{"0", "1", "2", "0", "1", "2", "0", "1", "2", "3"});
+    CHECK(b.got == std::vector<std::string>{"0", "1", "2", "0", "1", "2", "0", "1", "2", "3"});
 }
 
 TEST_CASE("relay: refuses a sender without order and a sender with an open input")
@@ -255,8 +253,9 @@ TEST_CASE("relay: refuses a sender without order and a sender with an open input
     batch_sender open(limits());
     const std::vector<std::string> words{"one"};
     const auto throttles = [](const auto&) { return batch_sender::throttled{}; };
-    (void)waybill::send_all(words, [](const auto& w) { return w.size(); }, open, throttles,
-                            waybill::time_limited(env, 1s));
+    (void)waybill::send_all(
+        words, [](const auto& w) { return w.size(); }, open, throttles,
+        waybill::time_limited(env, 1s));
     CHECK(waybill::relay(box, open, b, env, drain).outcome == ending::other_input);
     CHECK(b.sends == 0);
 }
@@ -438,11 +437,13 @@ TEST_CASE("relay_report: describes its counts")
                    .lost_claims = 1,
                    .store_errors = 4};
     r.last_error = waybill::infrastructure("disk full");
-    CHECK(describe(r) == "5 sent, 1 dead, 2 returned, 3 maybe twice, 1 claim lost, 4 store errors "
-                         "(last: disk full); stop_requested");
-    CHECK(describe(relay_report{.outcome = ending::unordered_sender}) ==
-          "0 sent; unordered_sender: nothing was sent, because the policy of the sender does not set "
-          "`ordered`");
+    CHECK(describe(r) ==
+          "5 sent, 1 dead, 2 returned, 3 maybe twice, 1 claim lost, 4 store errors "
+          "(last: disk full); stop_requested");
+    CHECK(
+        describe(relay_report{.outcome = ending::unordered_sender}) ==
+        "0 sent; unordered_sender: nothing was sent, because the policy of the sender does not set "
+        "`ordered`");
     CHECK(describe(relay_report{.outcome = ending::other_input}) ==
           "0 sent; other_input: the sender has items of another call");
 }

@@ -70,7 +70,8 @@ memory_outbox filled(int rows)
     memory_outbox box;
     for (int n = 0; n != rows; ++n) {
         auto tx = *box.begin();
-        CHECK(box.add(tx, {.key = "a", .id = std::to_string(n), .body = n == 3 ? "too large" : "b"}));
+        CHECK(
+            box.add(tx, {.key = "a", .id = std::to_string(n), .body = n == 3 ? "too large" : "b"}));
         CHECK(tx.commit());
     }
     return box;

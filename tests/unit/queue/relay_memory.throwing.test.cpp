@@ -59,7 +59,8 @@ struct store {
         for (const std::uint64_t n : p) early = early || !arrived.contains(c.messages[n].id);
         return amply([&] { return box.mark_sent(c, p); });
     }
-    result<void> mark_dead(const claimed_rows& c, std::uint64_t n, const std::string& reason, bool b)
+    result<void> mark_dead(const claimed_rows& c, std::uint64_t n, const std::string& reason,
+                           bool b)
     {
         return amply([&] { return box.mark_dead(c, n, reason, b); });
     }
@@ -81,7 +82,8 @@ store filled()
     store s;
     for (int n = 0; n != rows; ++n) {
         auto tx = *s.box.begin();
-        (void)s.box.add(tx, {.key = n % 2 != 0 ? "a" : "", .id = std::to_string(n),
+        (void)s.box.add(tx, {.key = n % 2 != 0 ? "a" : "",
+                             .id = std::to_string(n),
                              .body = n == 5 ? std::string(200, 'x') : "b"});
         (void)tx.commit();
     }
@@ -93,7 +95,8 @@ bool relay_with(std::uint64_t allocations)
 {
     store s = filled();
     waybill::testing::manual_environment env;
-    batch_sender sender{{.limit = {.bytes = 100, .items = 3}, .exact_sizes = true, .ordered = true}};
+    batch_sender sender{
+        {.limit = {.bytes = 100, .items = 3}, .exact_sizes = true, .ordered = true}};
     const auto publish = [&](const auto& batch) { return s.publish(batch); };
     const relay_report::policy drain{.drain = true};
     relay_report report;

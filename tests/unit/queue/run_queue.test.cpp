@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -12,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/faulty_queue.hpp>
+
 #include <waybill/core/environment.hpp>
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue/run_queue.hpp>
@@ -134,8 +134,7 @@ TEST_CASE("a queue without `empty` ends the driver, also if the clock moves at e
         return m.deliveries == 1 ? waybill::transient("busy") : fault{};
     };
     queue_report r;
-    waybill::run_queue(queue, handle, {.stop_when_empty = true},
-                       waybill::time_limited(env, 1h), r);
+    waybill::run_queue(queue, handle, {.stop_when_empty = true}, waybill::time_limited(env, 1h), r);
     CHECK(r.end == end_reason::empty);
     CHECK(r.deferred == 1);
     CHECK(r.completed == 1);
@@ -257,9 +256,18 @@ void survives_an_hour_with_few_deliveries()
 
 TEST_CASE("an outage does not exhaust the deliveries if the queue can defer")
 {
-    SUBCASE("by time") { survives_an_hour_with_few_deliveries<queue_deferral::by_time>(); }
-    SUBCASE("with copies") { survives_an_hour_with_few_deliveries<queue_deferral::by_copy>(); }
-    SUBCASE("with pointers") { survives_an_hour_with_few_deliveries<queue_deferral::by_pointer>(); }
+    SUBCASE("by time")
+    {
+        survives_an_hour_with_few_deliveries<queue_deferral::by_time>();
+    }
+    SUBCASE("with copies")
+    {
+        survives_an_hour_with_few_deliveries<queue_deferral::by_copy>();
+    }
+    SUBCASE("with pointers")
+    {
+        survives_an_hour_with_few_deliveries<queue_deferral::by_pointer>();
+    }
 }
 
 namespace {
@@ -333,8 +341,11 @@ struct counted_outage {
         };
         auto limited = waybill::time_limited(env, limit);
         return waybill::run_queue(queue, handle,
-                                  {.lock = 60s, .retry_for = 5min, .max_deliveries = 10,
-                                   .max_handling = max_handling, .breaker = breaker,
+                                  {.lock = 60s,
+                                   .retry_for = 5min,
+                                   .max_deliveries = 10,
+                                   .max_handling = max_handling,
+                                   .breaker = breaker,
                                    .stop_when_empty = true},
                                   limited);
     }
@@ -405,10 +416,9 @@ TEST_CASE("a message held during an outage is settled in time")
                 return waybill::permanent("no such customer");
             return waybill::infrastructure("down");
         };
-        const auto r = waybill::run_queue(o.queue, handle,
-                                          {.retry_for = 5min, .max_deliveries = 10,
-                                           .breaker = &breaker},
-                                          waybill::time_limited(o.env, 10min));
+        const auto r = waybill::run_queue(
+            o.queue, handle, {.retry_for = 5min, .max_deliveries = 10, .breaker = &breaker},
+            waybill::time_limited(o.env, 10min));
         REQUIRE(r.dead_lettered >= 1);
         CHECK(o.queue.dead_letters().at(0).reason == "permanent: no such customer");
         CHECK(o.queue.dead_letters().at(0).what.deliveries == 2);
@@ -419,7 +429,10 @@ TEST_CASE("while the circuit breaker is open, nothing is received")
 {
     waybill::circuit_breaker breaker({.consecutive_failures = 3});
     outage<queue_deferral::by_time> o(1h, 10, 100);
-    o.run({.lock = 90s, .retry_for = 10s, .max_deliveries = 10, .breaker = &breaker,
+    o.run({.lock = 90s,
+           .retry_for = 10s,
+           .max_deliveries = 10,
+           .breaker = &breaker,
            .stop_when_empty = true});
     CHECK(o.report.completed == 100);
     CHECK(o.report.dead_lettered == 0);
@@ -449,8 +462,8 @@ TEST_CASE("a message received while the breaker opens is given back without a co
     queue.put("a");
     int calls = 0;
     const auto handle = [&](const queued_message&) { ++calls; };
-    auto r = waybill::run_queue(queue, handle, {.breaker = &breaker},
-                                waybill::time_limited(env, 10s));
+    auto r =
+        waybill::run_queue(queue, handle, {.breaker = &breaker}, waybill::time_limited(env, 10s));
     CHECK(r.end == end_reason::stopped);
     CHECK(calls == 0);
     CHECK(r.given_back == 1);
@@ -467,11 +480,12 @@ TEST_CASE("a transient fault is retried for retry_for, then the message is dead-
         memory_queue<manual_environment, decltype(deferral)::value> queue(env, max_deliveries);
         queue.put("a");
         const auto handle = [](const queued_message&) { return waybill::transient("busy"); };
-        const auto r = waybill::run_queue(
-            queue, handle,
-            {.lock = 90s, .retry_for = 24h, .max_deliveries = max_deliveries,
-             .stop_when_empty = true},
-            env);
+        const auto r = waybill::run_queue(queue, handle,
+                                          {.lock = 90s,
+                                           .retry_for = 24h,
+                                           .max_deliveries = max_deliveries,
+                                           .stop_when_empty = true},
+                                          env);
         CHECK(r.dead_lettered == 1);
         CHECK(queue.dead_letters().at(0).reason.starts_with("exhausted: transient"));
         CHECK(env.slept() >= waybill::duration(24h));
@@ -568,8 +582,8 @@ TEST_CASE("a message with ten unsettled deliveries is dead-lettered without a ca
     }
     int calls = 0;
     const auto handle = [&](const queued_message&) { ++calls; };
-    const auto r = waybill::run_queue(queue, handle,
-                                      {.retry_for = {}, .stop_when_empty = true}, env);
+    const auto r =
+        waybill::run_queue(queue, handle, {.retry_for = {}, .stop_when_empty = true}, env);
     CHECK(calls == 0);
     CHECK(r.dead_lettered == 1);
     CHECK(queue.dead_letters().at(0).reason.starts_with("exhausted: transient, 11 of 10 tries"));
@@ -620,9 +634,9 @@ TEST_CASE("if the lock is lost during the handler, only a success is reported to
         fault result;
         outcome how;
     };
-    for (const row& x : {row{{}, outcome::unconfirmed},
-                         row{waybill::permanent("no"), outcome::left_to_lock},
-                         row{waybill::transient("no"), outcome::left_to_lock}}) {
+    for (const row& x :
+         {row{{}, outcome::unconfirmed}, row{waybill::permanent("no"), outcome::left_to_lock},
+          row{waybill::transient("no"), outcome::left_to_lock}}) {
         manual_environment env(start);
         memory_queue queue(env);
         queue.put("a");
@@ -633,8 +647,8 @@ TEST_CASE("if the lock is lost during the handler, only a success is reported to
             CHECK(queue.receive(60s)->has_value());  // another consumer has it now
             return x.result;
         };
-        const auto r = waybill::run_queue(queue, handle, {.lock = 60s},
-                                          waybill::time_limited(env, 90s));
+        const auto r =
+            waybill::run_queue(queue, handle, {.lock = 60s}, waybill::time_limited(env, 90s));
         CHECK(r.received == 1);
         CHECK(r.count_of(x.how) == 1);
         CHECK(queue.size() == 1);
@@ -661,8 +675,8 @@ TEST_CASE("the time of the request counts against the lock")
     SUBCASE("half of the lock is used: one renewal")
     {
         queue.wait = 40s;
-        const auto r = waybill::run_queue(queue, [](const queued_message&) {},
-                                          {.lock = 60s, .stop_when_empty = true}, env);
+        const auto r = waybill::run_queue(
+            queue, [](const queued_message&) {}, {.lock = 60s, .stop_when_empty = true}, env);
         CHECK(r.renewals == 1);
         CHECK(r.completed == 1);
     }
@@ -671,8 +685,9 @@ TEST_CASE("the time of the request counts against the lock")
     {
         queue.wait = 60s;
         int calls = 0;
-        const auto r = waybill::run_queue(queue, [&](const queued_message&) { ++calls; },
-                                          {.lock = 60s}, waybill::time_limited(env, 70s));
+        const auto r = waybill::run_queue(
+            queue, [&](const queued_message&) { ++calls; }, {.lock = 60s},
+            waybill::time_limited(env, 70s));
         CHECK(calls == 0);
         CHECK(r.left_to_lock == r.received);
         REQUIRE(!r.listed.empty());
@@ -703,8 +718,9 @@ TEST_CASE("an empty queue gets one request in each poll interval, request time i
         c.clock = &env;
         c.wait = wait;
         requests = 0;
-        const auto r = waybill::run_queue(c, [](const queued_message&) {}, {.poll_interval = 5s},
-                                          waybill::time_limited(env, 60s));
+        const auto r = waybill::run_queue(
+            c, [](const queued_message&) {}, {.poll_interval = 5s},
+            waybill::time_limited(env, 60s));
         CHECK(r.end == end_reason::stopped);
         CHECK(requests == 12);
     }
@@ -901,18 +917,18 @@ TEST_CASE("a queue that refuses requests permanently ends the driver")
     static_assert(waybill::message_queue<refusing>);
     manual_environment env(start);
     refusing queue;
-    const auto r =
-        waybill::run_queue(queue, [](const refusing::message&) {}, {}, env);
+    const auto r = waybill::run_queue(queue, [](const refusing::message&) {}, {}, env);
     CHECK(r.end == end_reason::queue_failed);
     CHECK(waybill::describe(r) == "0 received; the queue: no such queue; queue_failed");
 }
 
 TEST_CASE("describe returns a policy and a report in one line")
 {
-    CHECK(waybill::describe(queue_policy{}) ==
-          "lock 1min, retries for 24h, pauses of 1s to 150s");
-    CHECK(waybill::describe(queue_policy{.retry_for = waybill::duration::highest(),
-                                         .max_deliveries = 10, .stop_when_empty = true}) ==
-          "lock 1min, retries without limit, pauses of 1s to 150s, at most 10 deliveries, until the "
-          "queue is empty");
+    CHECK(waybill::describe(queue_policy{}) == "lock 1min, retries for 24h, pauses of 1s to 150s");
+    CHECK(
+        waybill::describe(queue_policy{.retry_for = waybill::duration::highest(),
+                                       .max_deliveries = 10,
+                                       .stop_when_empty = true}) ==
+        "lock 1min, retries without limit, pauses of 1s to 150s, at most 10 deliveries, until the "
+        "queue is empty");
 }

@@ -3,15 +3,15 @@
 // A worker whose process ends between the effect of its handler and `complete`. The message is
 // delivered again, its deliveries are counted, and the effect is made once by its id.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/faulty_queue.hpp>
+
 #include <waybill/core/environment.hpp>
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue/run_queue.hpp>
@@ -69,7 +69,8 @@ struct simulation {
             if (ids_done.insert(m.id).second) ++effects[m.id];
             return m.deliveries == fails_at ? waybill::transient("busy") : fault{};
         };
-        const waybill::queue_policy policy{.lock = 60s, .retry_for = retry_for,
+        const waybill::queue_policy policy{.lock = 60s,
+                                           .retry_for = retry_for,
                                            .max_deliveries = policy_deliveries,
                                            .stop_when_empty = true};
         auto limited = waybill::time_limited(env, 1h);
@@ -152,19 +153,43 @@ void is_not_delivered_again()
 TEST_CASE("if a worker ends before complete, the message is delivered again after its lock")
 {
     using enum queue_deferral;
-    SUBCASE("by time") { is_delivered_again<by_time>(); }
-    SUBCASE("with copies") { is_delivered_again<by_copy>(); }
-    SUBCASE("with pointers") { is_delivered_again<by_pointer>(); }
-    SUBCASE("without deferral") { is_delivered_again<none>(); }
+    SUBCASE("by time")
+    {
+        is_delivered_again<by_time>();
+    }
+    SUBCASE("with copies")
+    {
+        is_delivered_again<by_copy>();
+    }
+    SUBCASE("with pointers")
+    {
+        is_delivered_again<by_pointer>();
+    }
+    SUBCASE("without deferral")
+    {
+        is_delivered_again<none>();
+    }
 }
 
 TEST_CASE("if a worker ends after the effect of complete, the message is not delivered again")
 {
     using enum queue_deferral;
-    SUBCASE("by time") { is_not_delivered_again<by_time>(); }
-    SUBCASE("with copies") { is_not_delivered_again<by_copy>(); }
-    SUBCASE("with pointers") { is_not_delivered_again<by_pointer>(); }
-    SUBCASE("without deferral") { is_not_delivered_again<none>(); }
+    SUBCASE("by time")
+    {
+        is_not_delivered_again<by_time>();
+    }
+    SUBCASE("with copies")
+    {
+        is_not_delivered_again<by_copy>();
+    }
+    SUBCASE("with pointers")
+    {
+        is_not_delivered_again<by_pointer>();
+    }
+    SUBCASE("without deferral")
+    {
+        is_not_delivered_again<none>();
+    }
 }
 
 TEST_CASE("the deliveries of ended workers count as tries of the message")

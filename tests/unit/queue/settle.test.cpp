@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include <doctest/doctest.h>
 #include <support/held.hpp>
 
 #include <waybill/queue/settle.hpp>
@@ -236,7 +235,8 @@ TEST_CASE("settle: no last delivery is returned if that counts, and only a succe
                         CHECK(waybill::holds_alternative<waybill::complete>(s) ==
                               (how == fault_kind::none));
                         if (waybill::holds_alternative<waybill::defer>(s)) CHECK(p.can_defer);
-                        const bool parks = waybill::holds_alternative<waybill::dead_letter_message>(s);
+                        const bool parks =
+                            waybill::holds_alternative<waybill::dead_letter_message>(s);
                         if (how == fault_kind::permanent) CHECK(parks);
                         if (parks && how != fault_kind::permanent && how != fault_kind::transient) {
                             CHECK(count >= p.max_deliveries);
@@ -305,9 +305,12 @@ TEST_CASE(
     no_pauses.can_defer = false;
     for (const double draw : {0.0, 0.5, 0.999}) {
         for (const fault_kind how : {fault_kind::transient, fault_kind::infrastructure}) {
-            CHECK(dead_lettered_after({}, how, draw, duration::seconds(90)) >= duration::seconds(86'400));
-            CHECK(dead_lettered_after({}, how, draw, duration::seconds(90)) < duration::seconds(2 * 86'400));
-            CHECK(dead_lettered_after(no_pauses, how, draw, duration::seconds(90)) == duration::seconds(86'400));
+            CHECK(dead_lettered_after({}, how, draw, duration::seconds(90)) >=
+                  duration::seconds(86'400));
+            CHECK(dead_lettered_after({}, how, draw, duration::seconds(90)) <
+                  duration::seconds(2 * 86'400));
+            CHECK(dead_lettered_after(no_pauses, how, draw, duration::seconds(90)) ==
+                  duration::seconds(86'400));
         }
     }
     CHECK(dead_lettered_after({.max_deliveries = 10}, fault_kind::transient, 0.0,
@@ -315,8 +318,8 @@ TEST_CASE(
 }
 
 // The levels of a policy fit into the deliveries of the queue.
-constexpr settle_policy tries_of(std::uint32_t immediate, std::uint32_t delayed, std::uint64_t deliveries,
-                                 bool renews = false)
+constexpr settle_policy tries_of(std::uint32_t immediate, std::uint32_t delayed,
+                                 std::uint64_t deliveries, bool renews = false)
 {
     settle_policy p;
     p.levels = {.immediate = immediate, .delayed = delayed};
@@ -330,7 +333,8 @@ TEST_CASE("settle: validate compares the tries of the levels with the deliveries
 {
     REQUIRE(validate(tries_of(5, 3, 10)));
     CHECK(waybill::describe(*validate(tries_of(5, 3, 10))) ==
-          "levels is 24: tries in total must be at most max_deliveries, or levels.delayed unlimited (10)");
+          "levels is 24: tries in total must be at most max_deliveries, or levels.delayed "
+          "unlimited (10)");
     CHECK(validate(tries_of(5, 3, 23)));
     CHECK(!validate(tries_of(5, 3, 24)));
     CHECK(validate(tries_of(0, 1, 1)));
@@ -405,7 +409,8 @@ static_assert(found({.max_deliveries = 10}, {}).longest_outage == duration::seco
 static_assert(!found({.max_deliveries = 10}, {}).error);
 static_assert(found({.max_deliveries = 0}, {}).error->field == "max_deliveries");
 static_assert(found({}, {.lock = {}}).error->field == "delivery.lock");
-static_assert(found({.max_deliveries = 10}, {.lock = duration::seconds(1)}).error->field == "to_settle");
+static_assert(found({.max_deliveries = 10}, {.lock = duration::seconds(1)}).error->field ==
+              "to_settle");
 
 // The time to live ends it, one lock before the last delivery may begin.
 constexpr settle_check hour = found({}, {.lock = duration::seconds(90),
@@ -463,7 +468,8 @@ TEST_CASE("settle: describe contains the longest survived outage")
     CHECK(waybill::describe(found({.release_counts = false}, lock_90)) ==
           "survives an outage of any length");
     CHECK(waybill::describe(found({}, {})) ==
-          "max_deliveries is 961: must be at most the limit of the queue, delivery.max_deliveries (10)");
+          "max_deliveries is 961: must be at most the limit of the queue, delivery.max_deliveries "
+          "(10)");
 }
 
 // The reported outage is survived. One that ends just after the last delivery is not.
@@ -473,10 +479,15 @@ TEST_CASE("settle: an outage of the reported length dead-letters no message, a l
         settle_policy policy;
         bool counted;
     };
-    const row rows[] = {{{}, true}, {{}, false}, {tries_of(5, 3, 100), true}, {tries_of(5, 3, 100), false},
-                        {tries_of(0, no_limit, 2), false}, {tries_of(0, 0, 1), true}};
+    const row rows[] = {{{}, true},
+                        {{}, false},
+                        {tries_of(5, 3, 100), true},
+                        {tries_of(5, 3, 100), false},
+                        {tries_of(0, no_limit, 2), false},
+                        {tries_of(0, 0, 1), true}};
     for (const row& r : rows) {
-        const settle_check c = found(r.policy, {.lock = duration::seconds(90), .max_deliveries = 961});
+        const settle_check c =
+            found(r.policy, {.lock = duration::seconds(90), .max_deliveries = 961});
         REQUIRE(!c.error);
         const duration reported = r.counted ? c.longest_outage : c.longest_outage_if_counted;
         for (const duration outage : {reported, reported + duration::nanoseconds(1)}) {
@@ -501,10 +512,12 @@ static_assert(!validate(settle_policy{}));
 static_assert(validate(settle_policy{.max_deliveries = 0})->field == "max_deliveries");
 static_assert(validate(settle_policy{.to_settle = duration::seconds(-1)})->negative);
 static_assert(validate(settle_policy{.longest_defer = {}})->field == "longest_defer");
-static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::defer, .can_defer = false})->field ==
-              "can_defer");
+static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::defer,
+                                     .can_defer = false})
+                  ->field == "can_defer");
 // Returned at once, all of its deliveries would be used up in an outage, unless they do not count.
-static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::abandon})->field == "release_counts");
+static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::abandon})->field ==
+              "release_counts");
 static_assert(!validate(settle_policy{.on_outage = settle_policy::when_down::abandon,
                                       .release_counts = false}));
 static_assert(!validate(settle_policy{.levels = {},

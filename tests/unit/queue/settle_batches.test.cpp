@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <variant>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/held.hpp>
 
 #include <waybill/queue/settle_batches.hpp>
@@ -27,7 +26,10 @@ using waybill::steady_time;
 using action = settle_batches::action;
 using items = std::vector<std::uint64_t>;
 
-constexpr steady_time at(std::int64_t seconds) { return steady_time::at(duration::seconds(seconds)); }
+constexpr steady_time at(std::int64_t seconds)
+{
+    return steady_time::at(duration::seconds(seconds));
+}
 
 constexpr waybill::backoff one_second{.base = duration::seconds(1),
                                       .cap = duration::seconds(1),
@@ -138,7 +140,8 @@ TEST_CASE("settle_batches: after a partial failure, only the failed items are re
 TEST_CASE(
     "settle_batches: a pause leaves time for one more call; without that time the item is lost")
 {
-    settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
+    settle_batches m(
+        {.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
     m.on(decided{settle_batches::settle_kind::abandon, duration::seconds(10)}, at(0));
     m.on(batch_settled{0, {0}, fault_kind::transient, {}, 0.999}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(9)}));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of include/waybill/batch/README.md, compiled and run.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/batch.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -25,7 +25,10 @@ struct message {
     std::string id;
 };
 
-std::uint64_t wire_size(const message& m) { return m.body.size() + m.id.size() + 110; }
+std::uint64_t wire_size(const message& m)
+{
+    return m.body.size() + m.id.size() + 110;
+}
 
 // 2,000 messages. Number 500 fits into no batch.
 std::vector<message> messages()
@@ -106,8 +109,9 @@ TEST_CASE("batch guide: cut a sequence")
         return true;
     };
     CHECK_FALSE(check());
-    CHECK(line == "item 500: too_large, 300121 bytes where the limit is 262144 for one item, "
-                  "envelope 0");
+    CHECK(line ==
+          "item 500: too_large, 300121 bytes where the limit is 262144 for one item, "
+          "envelope 0");
 
     std::uint64_t items = 0;
     std::vector<message> own = inbox;
@@ -171,11 +175,11 @@ TEST_CASE("batch guide: send_all learns the sizes")
     CHECK(report.not_accepted == 1);
     CHECK(client.arrived.size() == 1'999);
     CHECK(client.refusals <= 2);  // one is evidence, one is the message that fits into no batch
-    CHECK(env.sleeps() == 1);  // the broker was busy once
-    CHECK(lines == std::vector<std::string>{
-                       "items 0 to 388: accepted",
-                       "item 500: too_large, 300000 bytes where the limit is 262144",
-                       "items 389 to 499: accepted", "items 501 to 1999: accepted"});
+    CHECK(env.sleeps() == 1);     // the broker was busy once
+    CHECK(lines ==
+          std::vector<std::string>{"items 0 to 388: accepted",
+                                   "item 500: too_large, 300000 bytes where the limit is 262144",
+                                   "items 389 to 499: accepted", "items 501 to 1999: accepted"});
 
     waybill::calibration stored;
     const auto load = [&] { return stored; };
@@ -373,7 +377,8 @@ TEST_CASE("batch guide: the caller's own loop")
     for (const message& m : inbox) s.on(batch_sender::queued{m.body.size()}, now());
     s.on(batch_sender::flushed{}, now());
     while (!s.finished())
-        waybill::match(s.next(now()),
+        waybill::match(
+            s.next(now()),
             [&](batch_sender::send a) {
                 auto outcome = transmit(a.items);
                 waybill::match(outcome, [&](auto& event) {
@@ -381,10 +386,12 @@ TEST_CASE("batch guide: the caller's own loop")
                     s.on(event, now());
                 });
             },
-            [&](batch_sender::report a) { record(a); s.on(batch_sender::reported{a.items}, now()); },
+            [&](batch_sender::report a) {
+                record(a);
+                s.on(batch_sender::reported{a.items}, now());
+            },
             [&](batch_sender::replace a) { s.on(batch_sender::not_replaced{a.item}, now()); },
-            [&](waybill::wait_until a) { sleep_until(a.time); },
-            [&](waybill::idle) {});
+            [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
     //! [batch_loop]
     CHECK(recorded == 2'000);
     CHECK(client.arrived.size() == 1'999);

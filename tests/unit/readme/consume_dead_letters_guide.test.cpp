@@ -2,13 +2,13 @@
 //
 // The snippets of include/waybill/consume/README.md about all dead letters of a store.
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -60,7 +60,7 @@ TEST_CASE("consume guide: all dead letters")
 
     //! [consume_reprocess_all]
     const auto r = waybill::reprocess_all(store, corrected, env);
-    log(waybill::describe(r));                       // finished: 3 done, 1 failed
+    log(waybill::describe(r));  // finished: 3 done, 1 failed
     //! [consume_reprocess_all]
 
     CHECK(line == "finished: 3 done, 1 failed");

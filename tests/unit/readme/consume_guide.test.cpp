@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of the guide include/waybill/consume/README.md.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -10,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/retry/circuit_breaker.hpp>
@@ -57,8 +57,8 @@ namespace store_calls {
 //! [consume_store]
 using namespace waybill;
 struct my_store {
-    struct transaction {                       // movable; without a commit it is rolled back
-        result<commit_outcome> commit();       // applied, not_applied or unknown
+    struct transaction {                  // movable; without a commit it is rolled back
+        result<commit_outcome> commit();  // applied, not_applied or unknown
         void rollback() noexcept;
         result<void> savepoint();              // optional: these three
         result<void> release_savepoint();      // keeps the writes since then
@@ -90,7 +90,7 @@ TEST_CASE("consume guide: effects, dead letters and checkpoint in one transactio
 
     const auto handle = [](auto& tx, const order& o) -> waybill::fault {
         if (o.total < 0) return waybill::permanent("total is negative");
-        tx.record(o.body);                          // your INSERT or UPDATE, through tx
+        tx.record(o.body);  // your INSERT or UPDATE, through tx
         return {};
     };
     const auto stored = store.load(key);            // a checkpoint, no checkpoint, or an error
@@ -152,11 +152,11 @@ TEST_CASE("consume guide: effects that share no transaction with the checkpoint"
     //! [consume_at_least_once]
     const auto handle = [&](const order& o, std::string_view id) -> waybill::fault {
         if (o.total < 0) return waybill::permanent("total is negative");
-        return mail.send(o.body, id);   // the same id whenever the event is repeated
+        return mail.send(o.body, id);  // the same id whenever the event is repeated
     };
     const auto r = waybill::process_at_least_once(offsets, letter_topic, mine, events, handle, now,
                                                   {.commit_every = 100});
-    mine.from = r.reached;              // valid for each outcome
+    mine.from = r.reached;  // valid for each outcome
     //! [consume_at_least_once]
 
     CHECK(r.outcome == waybill::batch_outcome::committed);
@@ -200,11 +200,11 @@ TEST_CASE("consume guide: dead letters are reprocessed")
 
     //! [consume_reprocess]
     const auto fetch = [&](const waybill::dead_letter& d) { return orders.read(d.at); };
-    const auto letters = store.list(key, {}, 100);   // the first 100, in the order of sequences
+    const auto letters = store.list(key, {}, 100);  // the first 100, in the order of sequences
     if (!letters) return log_fault(letters.error());
     for (const waybill::dead_letter& d : *letters) {
         const auto r = waybill::reprocess(store, key, d.at.sequence, fetch, corrected, now);
-        ++ended[std::string(name(r.outcome))];       // "handled", "failed", "gone" ...
+        ++ended[std::string(name(r.outcome))];  // "handled", "failed", "gone" ...
     }
     //! [consume_reprocess]
 
@@ -220,7 +220,7 @@ TEST_CASE("consume guide: a checkpoint is moved back")
     mine.from = waybill::process_batch(store, mine, events, apply, now).reached;
 
     //! [consume_rewind]
-    const auto r = waybill::rewind(store, mine, waybill::position{1});   // the next event follows 1
+    const auto r = waybill::rewind(store, mine, waybill::position{1});  // the next event follows 1
     if (r.outcome == waybill::rewind_report::outcome_type::rewound) mine = r.mine;
     //! [consume_rewind]
 
@@ -243,8 +243,8 @@ TEST_CASE("consume guide: old dead letters are removed")
     const auto alarm = [](std::uint64_t) { FAIL("no spike"); };
 
     //! [consume_prune]
-    const waybill::prune_policy policy{.age = 7 * 24h, .count = 100'000,
-                                       .spike = {.count = 500, .within = 10min}};
+    const waybill::prune_policy policy{
+        .age = 7 * 24h, .count = 100'000, .spike = {.count = 500, .within = 10min}};
     const auto plan = waybill::plan_prune(rows, policy, today);
     for (const waybill::prune_plan::removal& r : plan.removals) {
         db.exec("delete from letters where id = ? and dead_lettered_at = ? and redriving = 0", r.id,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of the guides include/waybill/README.md and include/waybill/testing/README.md.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include "../../../examples/support/environment.hpp"
 #include <waybill/batch.hpp>
@@ -42,11 +42,17 @@ TEST_CASE("core guide: a loop over a state machine")
     using waybill::retry_loop;
     retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
     for (bool open = true; open;)
-        waybill::match(tries.next(now()),
-            [&](retry_loop::call) { tries.on(retry_loop::attempted{call().kind, random()}, now()); },
+        waybill::match(
+            tries.next(now()),
+            [&](retry_loop::call) {
+                tries.on(retry_loop::attempted{call().kind, random()}, now());
+            },
             [&](waybill::wait_until w) { sleep_until(w.time); },
             [&](retry_loop::done) { open = false; },
-            [&](waybill::give_up g) { failed = g.reason; open = false; });
+            [&](waybill::give_up g) {
+                failed = g.reason;
+                open = false;
+            });
     //! [core_loop]
 
     CHECK(calls == 3);
@@ -58,13 +64,16 @@ TEST_CASE("core guide: a loop over a state machine")
 TEST_CASE("core guide: the environment of a driver")
 {
     int calls = 0;
-    const auto call = [&] { return ++calls % 2 == 0 ? waybill::fault{} : waybill::transient("busy"); };
+    const auto call = [&] {
+        return ++calls % 2 == 0 ? waybill::fault{} : waybill::transient("busy");
+    };
 
     using support::standard_environment;
     //! [core_drive]
     standard_environment env;
     auto report = waybill::retry_call({}, call, env);
-    report = waybill::retry_call({}, call, waybill::time_limited(env, 10min));  // at most 10 minutes
+    report =
+        waybill::retry_call({}, call, waybill::time_limited(env, 10min));  // at most 10 minutes
     //! [core_drive]
 
     CHECK(report.ok());
@@ -116,7 +125,7 @@ TEST_CASE("core guide: times")
     sleep(until.to_chrono());
     waybill::wall_time stored = std::chrono::system_clock::now();
 
-    std::string text = waybill::to_text(pause);                      // "1.5s"
+    std::string text = waybill::to_text(pause);  // "1.5s"
     std::optional<waybill::duration> d = waybill::parse_duration(text);
     //! [core_time]
 
@@ -139,11 +148,11 @@ struct key_value_store {
 waybill::fault use(key_value_store& store, const std::string& key, int& got)
 {
     //! [core_result]
-    const auto loaded = store.load(key);       // result<std::optional<int>>: three cases
-    if (!loaded) return loaded.error();        // a fault: its kind and a text
+    const auto loaded = store.load(key);  // result<std::optional<int>>: three cases
+    if (!loaded) return loaded.error();   // a fault: its kind and a text
     if (!*loaded) return waybill::permanent("no row with the key " + key);
     got = **loaded;
-    return {};                                 // success
+    return {};  // success
     //! [core_result]
 }
 
@@ -174,14 +183,14 @@ TEST_CASE("testing guide: a store in memory")
     waybill::testing::memory_store<std::string> store;
     const auto handle = [](auto& tx, const order& o) -> waybill::fault {
         if (o.body == "b") return waybill::permanent("no such customer");
-        tx.record(o.body);                       // an effect of the event
+        tx.record(o.body);  // an effect of the event
         return {};
     };
     const auto r = waybill::process_batch(store, waybill::assignment{key}, orders, handle, now);
 
     CHECK(r.outcome == waybill::batch_outcome::committed);
     CHECK(store.records() == std::vector<std::string>{"a"});
-    CHECK(store.letters().size() == 1);          // the dead letter of "b"
+    CHECK(store.letters().size() == 1);  // the dead letter of "b"
     //! [testing_store]
 }
 
@@ -206,7 +215,7 @@ TEST_CASE("testing guide: conformance")
     const auto log = [&](const std::string& line) { lines.push_back(line); };
 
     //! [testing_conformance]
-    const auto make = [] { return my_store(); };                 // a new, empty store
+    const auto make = [] { return my_store(); };                    // a new, empty store
     const auto again = [](my_store& s) -> my_store& { return s; };  // a second connection to it
     const auto report = waybill::testing::conformance(make, again);
     for (const auto& rule : report.broken) log("broken: " + rule);
@@ -226,7 +235,7 @@ TEST_CASE("testing guide: a race")
     //! [testing_race]
     const auto race = [](auto waits, auto commits) {
         std::thread one(waits);
-        std::this_thread::sleep_for(2ms);        // until `waits` has read the row and waits
+        std::this_thread::sleep_for(2ms);  // until `waits` has read the row and waits
         commits();
         one.join();
     };
@@ -258,7 +267,7 @@ TEST_CASE("testing guide: every fault at every call")
             return faults[c.pick(static_cast<std::uint32_t>(faults.size()))];
         });
         (void)waybill::process_batch(store, waybill::assignment{key}, one_order, handle, now);
-        const bool passed = kept.load(key)->has_value();      // the checkpoint is stored
+        const bool passed = kept.load(key)->has_value();  // the checkpoint is stored
         if (passed != (kept.records().size() == 1)) wrong.push_back(c.line());
     } while (c.next());
     //! [testing_faults]

@@ -13,8 +13,14 @@ namespace {
 
 using namespace waybill;
 
-constexpr duration seconds(std::int64_t n) { return duration::seconds(n); }
-constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
+constexpr duration seconds(std::int64_t n)
+{
+    return duration::seconds(n);
+}
+constexpr duration ms(std::int64_t n)
+{
+    return duration::milliseconds(n);
+}
 
 /// The sum of the first `n` pauses, each as long as it can be.
 constexpr duration longest_pauses(const backoff& b, std::uint32_t n)
@@ -91,7 +97,8 @@ TEST_CASE("queue, consume and tracking")
     CHECK(longest_pauses(batches.pauses, batches.tries - 1) == ms(300));
     lock_renewal lock{lock_renewal::config{}};
     lock.on(lock_renewal::lock_taken{}, steady_time{});
-    CHECK(lock.next(steady_time{}) == lock_renewal::action(wait_until{steady_time{} + seconds(30)}));
+    CHECK(lock.next(steady_time{}) ==
+          lock_renewal::action(wait_until{steady_time{} + seconds(30)}));
     CHECK(batch_policy{}.tries == 3);
     CHECK(batch_policy{}.deaths == 3);
     CHECK(at_least_once_policy{}.commit_every == unlimited);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of the guide of the module lease.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -11,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume.hpp>
 #include <waybill/ext/chrono.hpp>
@@ -72,7 +72,8 @@ TEST_CASE("lease guide: all partitions of a process in one call")
     print(describe(report));
     CHECK(printed == std::string_view(R"text(
 3 events took effect, 1 dead-lettered; batches: 2 committed (fenced); all leases given back
-)text").substr(1));
+)text")
+                         .substr(1));
 }
 
 TEST_CASE("lease guide: a report that survives an exception or a stop")
@@ -192,7 +193,7 @@ TEST_CASE("lease guide: all partitions in one thread")
 
     //! [lease_processor]
     using waybill::partition_lifecycle;
-    waybill::fenced_store store(checkpoints, leases);       // a commit checks the lease
+    waybill::fenced_store store(checkpoints, leases);  // a commit checks the lease
     const waybill::owner_id self{"host-7", random_64_bits};
     waybill::processor work({.group = {"orders", "billing", partitions, self}});
     while (!work.ended()) {
@@ -291,8 +292,7 @@ TEST_CASE("lease guide: leases and partitions without a processor")
         for (std::uint32_t p = 0; p != parts.size(); ++p) {
             if (auto epoch = manager.epoch(p))
                 parts[p].on(partition_lifecycle::assigned{*epoch}, now);
-            else
-                parts[p].on(partition_lifecycle::partition_lost{}, now);
+            else parts[p].on(partition_lifecycle::partition_lost{}, now);
             if (manager.to_release(p)) parts[p].on(partition_lifecycle::revoked{}, now);
         }
     };
@@ -303,9 +303,14 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     const auto step = [&](std::uint32_t p) {
         auto& part = parts[p];
         const bool trusted = manager.trusted(p, now);
-        waybill::match(part.next(now),
-            [&](partition_lifecycle::open a) { if (trusted) part.on(load(a), now); },
-            [&](partition_lifecycle::process a) { if (trusted) part.on(one_batch(a), now); },
+        waybill::match(
+            part.next(now),
+            [&](partition_lifecycle::open a) {
+                if (trusted) part.on(load(a), now);
+            },
+            [&](partition_lifecycle::process a) {
+                if (trusted) part.on(one_batch(a), now);
+            },
             [&](partition_lifecycle::close a) {
                 part.on(partition_lifecycle::partition_closed{p, a.epoch}, now);
             },
@@ -316,8 +321,7 @@ TEST_CASE("lease guide: leases and partitions without a processor")
                 part.on(partition_lifecycle::partition_released{p, a.epoch}, now);
                 manager.on(waybill::lease_manager::lease_released{p}, now);
             },
-            [](waybill::wait_until) {},
-            [](waybill::idle) {});
+            [](waybill::wait_until) {}, [](waybill::idle) {});
     };
     //! [lease_step]
     const auto run = [&] {

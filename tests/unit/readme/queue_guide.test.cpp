@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The code of the guide of the module queue (include/waybill/queue/README.md), between marks.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -11,6 +9,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/match.hpp>
 #include <waybill/queue.hpp>
@@ -57,14 +57,16 @@ TEST_CASE("queue guide: one message")
     for (const waybill::fault& f : {waybill::fault{}, waybill::permanent("no such customer"),
                                     waybill::infrastructure("the database is down")}) {
         //! [queue_settle]
-        const waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left,
-                                        .outage_deliveries = m.outages};
+        const waybill::queue_delivery d{
+            .count = m.deliveries, .lock_left = m.lock_left, .outage_deliveries = m.outages};
         waybill::match(
             waybill::settle(policy, d, f.kind, dice(), now),
             [&](waybill::complete) { queue.remove(); },
             [&](waybill::abandon a) { queue.give_back(a.failed); },
             [&](waybill::defer a) { queue.give_back_at(a.until); },
-            [&](waybill::dead_letter_message a) { queue.dead_letter(waybill::describe(a, f.text)); },
+            [&](waybill::dead_letter_message a) {
+                queue.dead_letter(waybill::describe(a, f.text));
+            },
             [&](waybill::let_lock_expire) {});  // its lock runs out, then it is delivered again
         //! [queue_settle]
     }
@@ -80,7 +82,7 @@ TEST_CASE("queue guide: the longest outage that a message survives")
     constexpr waybill::delivery_terms terms{.lock = 90s, .max_deliveries = 961};
     constexpr waybill::settle_policy::check check = waybill::validate(policy, terms);
     static_assert(!check.error && check.longest_outage == 24h);
-    log(waybill::describe(check));      // survives an outage of 24h: max_deliveries is 961
+    log(waybill::describe(check));  // survives an outage of 24h: max_deliveries is 961
     //! [queue_outage]
     CHECK(line == "survives an outage of 24h: max_deliveries is 961");
 }
@@ -121,14 +123,19 @@ TEST_CASE("queue guide: settlements in batches")
         const auto kind = waybill::settle_batches::kind_of(s);  // empty for let_lock_expire
         if (!kind) continue;
         calls.on(settle_batches::decided{*kind, m.delivery.lock_left}, now());
-        numbered.push_back(m);                              // its number: 0, 1, 2 ...
+        numbered.push_back(m);  // its number: 0, 1, 2 ...
     }
     while (!calls.empty())
-        waybill::match(calls.next(now()),
-            [&](settle_batches::settle_batch b) { calls.on(queue.settle(b), now()); },  // a batch_settled
-            [&](settle_batches::report r) { note(r); calls.on(settle_batches::reported{r.item}, now()); },
-            [&](waybill::wait_until w) { sleep_until(w.time); },
-            [&](waybill::idle) {});
+        waybill::match(
+            calls.next(now()),
+            [&](settle_batches::settle_batch b) {
+                calls.on(queue.settle(b), now());
+            },  // a batch_settled
+            [&](settle_batches::report r) {
+                note(r);
+                calls.on(settle_batches::reported{r.item}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
     //! [queue_batches]
     CHECK(queue.log == "complete2 dead_letter1 ");
     CHECK(done == std::set<std::uint64_t>{0, 1, 2});
@@ -146,10 +153,7 @@ TEST_CASE("queue guide: a lock that is renewed during the work")
             time.passed = time.passed + 2s;
             return 7;
         }
-        fault renew(int)
-        {
-            return ++renewals == 3 ? waybill::transient("busy") : fault{};
-        }
+        fault renew(int) { return ++renewals == 3 ? waybill::transient("busy") : fault{}; }
     } queue{time};
     const auto now = [&] { return time.now(); };
     const auto work_until = [&](steady_time t) { time.sleep_until(t); };
@@ -167,15 +171,15 @@ TEST_CASE("queue guide: a lock that is renewed during the work")
     const auto message = queue.receive();
     lock.on(lock_renewal::lock_taken{}, requested);  // it lasts from the request
     while (working()) {
-        waybill::match(lock.next(now()),
+        waybill::match(
+            lock.next(now()),
             [&](lock_renewal::renew r) {
                 lock.on(lock_renewal::renewal_started{r.attempt, dice()}, now());
                 const fault f = queue.renew(message);
                 if (f.ok()) lock.on(lock_renewal::lock_renewed{r.attempt}, now());
                 else lock.on(lock_renewal::renewal_failed{r.attempt, f.kind, dice()}, now());
             },
-            [&](waybill::wait_until w) { work_until(w.time); },
-            [&](waybill::idle) {});
+            [&](waybill::wait_until w) { work_until(w.time); }, [&](waybill::idle) {});
         if (const auto end = lock.ended(now())) stop_working(*end);
     }
     lock.on(lock_renewal::lock_released{}, now());  // settled or released
@@ -218,7 +222,7 @@ TEST_CASE("queue guide: deferred messages and their store")
     //! [queue_deferred]
     waybill::deferred_messages deferred({.hold = 60s});
     deferred.defer({.sequence = m.sequence, .due = wall() + 10min, .session = m.session});
-    store.put(waybill::save(deferred));                // first the number, then the message
+    store.put(waybill::save(deferred));  // first the number, then the message
     queue.defer(m);
 
     const auto run_due = [&] {  // at deferred.next_due() or next_release()
@@ -229,7 +233,7 @@ TEST_CASE("queue guide: deferred messages and their store")
                 deferred.settled(h.entry.sequence, h.ticket);
             } else {
                 queue.give_back(original);
-                deferred.defer(later(h.entry));        // the same number with a later due time
+                deferred.defer(later(h.entry));  // the same number with a later due time
             }
             store.put(waybill::save(deferred));
         }
@@ -246,7 +250,7 @@ TEST_CASE("queue guide: deferred messages and their store")
     const auto load = [&](const std::string& bytes) {
         //! [queue_load]
         auto loaded = waybill::load<waybill::deferred_messages>(bytes, {.hold = 60s});
-        if (!loaded) return stop(waybill::describe(loaded.error()));   // never start empty
+        if (!loaded) return stop(waybill::describe(loaded.error()));  // never start empty
         deferred = *loaded;
         //! [queue_load]
     };
@@ -315,7 +319,8 @@ struct consumer {
             [&](receive_planner::take_due_pairs a) {
                 const auto due = deferred.take(wall(), now(), a.max_pairs);
                 for (const waybill::deferred_messages::taken& h : due) pairs[a.first++] = h;
-                planner.on(receive_planner::pairs_taken{due.size(), steady(deferred.next_due())}, now());
+                planner.on(receive_planner::pairs_taken{due.size(), steady(deferred.next_due())},
+                           now());
             },
             [&](receive_planner::receive a) {
                 planner.on(receive_planner::messages_received{receive(a)}, now());
@@ -351,8 +356,9 @@ TEST_CASE("queue guide: due pairs before fresh messages")
             c.planner.on(waybill::receive_planner::work_done{number, result.kind}, c.now());
         }
     }
-    CHECK(c.log == "original give_back; message give_back; message complete; message complete; "
-                   "original complete; message complete; ");
+    CHECK(c.log ==
+          "original give_back; message give_back; message complete; message complete; "
+          "original complete; message complete; ");
 }
 
 TEST_CASE("queue guide: the id of a scheduled copy")
@@ -374,7 +380,7 @@ TEST_CASE("queue guide: the id of a scheduled copy")
     const auto dead_letter = [&](int, const std::string& text) { reason = text; };
     const auto retry_later = [&](const std::string& original, std::uint32_t attempt) {
         //! [queue_id]
-        const auto id = waybill::scheduled_id::make(original, attempt);     // "order-7:3"
+        const auto id = waybill::scheduled_id::make(original, attempt);  // "order-7:3"
         if (!id) return dead_letter(message, waybill::describe(id.error()));
         queue.send({.id = *id, .attempt = attempt, .visible_at = later});
         queue.complete(message);

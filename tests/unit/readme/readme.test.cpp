@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The loop that the README of the project shows. tests/integration/documents.sh compares the two.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/batch.hpp>
 
@@ -60,18 +60,21 @@ TEST_CASE("README: one loop drives the sender")
     for (const message& m : inbox) s.on(sender::queued{m.body.size()}, now());
     s.on(sender::flushed{}, now());
     while (!s.finished())
-        waybill::match(s.next(now()),
+        waybill::match(
+            s.next(now()),
             [&](sender::send a) {
-                auto answer = transmit(a.items);             // accepted, refused, throttled ...
+                auto answer = transmit(a.items);  // accepted, refused, throttled ...
                 waybill::match(answer, [&](auto& event) {
                     event.attempt = a.attempt;
                     s.on(event, now());
                 });
             },
-            [&](sender::report r)      { note(r); s.on(sender::reported{r.items}, now()); },
-            [&](sender::replace r)     { s.on(sender::not_replaced{r.item}, now()); },  // or `replaced`
-            [&](waybill::wait_until w) { sleep_until(w.time); },
-            [&](waybill::idle)         {});
+            [&](sender::report r) {
+                note(r);
+                s.on(sender::reported{r.items}, now());
+            },
+            [&](sender::replace r) { s.on(sender::not_replaced{r.item}, now()); },  // or `replaced`
+            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
     //! [loop]
 
     REQUIRE(sdk.got.size() == inbox.size());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The code of the guide of the module retry (include/waybill/retry/README.md), between marks.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/match.hpp>
 #include <waybill/retry.hpp>
@@ -32,17 +32,22 @@ TEST_CASE("retry guide: one call")
         int calls = 0;
         waybill::fault send(const std::string&)
         {
-            return ++calls % 3 == 0 ? waybill::fault{} : waybill::infrastructure("no route to host");
+            return ++calls % 3 == 0 ? waybill::fault{}
+                                    : waybill::infrastructure("no route to host");
         }
     } sdk;
     const std::string mail = "mail";
     waybill::testing::manual_environment env;
     std::vector<std::string> dead_letters;
-    const auto store_dead_letter = [&](const std::string& m, const std::string&) { dead_letters.push_back(m); };
+    const auto store_dead_letter = [&](const std::string& m, const std::string&) {
+        dead_letters.push_back(m);
+    };
 
     //! [retry_call]
-    waybill::retry_token_bucket tokens({.tokens = 100, .successes = 10});     // shared by all who retry
-    waybill::call_policy policy = waybill::retry_presets::aws_standard();     // dated data, yours to change
+    waybill::retry_token_bucket tokens(
+        {.tokens = 100, .successes = 10});  // shared by all who retry
+    waybill::call_policy policy =
+        waybill::retry_presets::aws_standard();  // dated data, yours to change
     policy.time_limit = 1min;
     auto r = waybill::retry_call(policy, [&] { return sdk.send(mail); }, env, tokens);
     if (!r.ok()) store_dead_letter(mail, r.reason.text);
@@ -81,8 +86,9 @@ TEST_CASE("retry guide: retries of calls through a circuit breaker")
         waybill::testing::manual_environment& env;
         waybill::fault send(const std::string&)
         {
-            return env.now() < waybill::steady_time::at(10min) ? waybill::infrastructure("no route to host")
-                                                               : waybill::fault{};
+            return env.now() < waybill::steady_time::at(10min)
+                       ? waybill::infrastructure("no route to host")
+                       : waybill::fault{};
         }
     } sdk{env};
     const std::string mail = "mail";
@@ -113,7 +119,7 @@ TEST_CASE("retry guide: a call in an event loop")
     waybill::retry_loop loop({.time_limit = 1min}, env.now());
     const auto step = [&] {
         const waybill::call_report r = waybill::retry_call(loop, call, env);
-        if (r.waiting) timer.expires_at(*r.waiting);   // the timer calls `step` again
+        if (r.waiting) timer.expires_at(*r.waiting);  // the timer calls `step` again
         else finish(r);
     };
     //! [retry_timer]
@@ -141,11 +147,15 @@ TEST_CASE("retry guide: the state machine of one call")
     using waybill::retry_loop;
     retry_loop loop({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
     for (bool open = true; open;)
-        waybill::match(loop.next(now()),
+        waybill::match(
+            loop.next(now()),
             [&](retry_loop::call) { loop.on(retry_loop::attempted{send().kind, dice()}, now()); },
             [&](waybill::wait_until w) { sleep_until(w.time); },
             [&](retry_loop::done) { open = false; },
-            [&](waybill::give_up g) { reason = g.reason; open = false; });
+            [&](waybill::give_up g) {
+                reason = g.reason;
+                open = false;
+            });
     //! [retry_machine]
     CHECK(calls == 3);
     CHECK(reason == waybill::fault_kind::permanent);
@@ -201,11 +211,11 @@ TEST_CASE("retry guide: pauses")
 {
     const double random = 0.5;
     //! [retry_pause]
-    const waybill::backoff exponential{.base = 100ms, .cap = 30s};        // full jitter
+    const waybill::backoff exponential{.base = 100ms, .cap = 30s};  // full jitter
     const waybill::backoff linear{
         .base = 10s, .factor = 1, .spread = waybill::backoff::jitter::none, .step = 10s};
-    const waybill::duration a = waybill::pause(exponential, 3, random);   // in [0, 400 ms)
-    const waybill::duration b = waybill::pause(linear, 2, random);        // 20 s
+    const waybill::duration a = waybill::pause(exponential, 3, random);      // in [0, 400 ms)
+    const waybill::duration b = waybill::pause(linear, 2, random);           // 20 s
     const waybill::duration c = waybill::pause(exponential, 1, random, 5s);  // 5 s: the hint
     //! [retry_pause]
     CHECK(a == waybill::duration(200ms));
@@ -219,8 +229,16 @@ TEST_CASE("retry guide: pauses")
 class locked_budget {
 public:
     explicit locked_budget(const waybill::retry_budget& b) : tokens_(b) {}
-    bool spend(waybill::steady_time now) { std::lock_guard l(mutex_); return tokens_.spend(now); }
-    void succeeded(waybill::steady_time now) { std::lock_guard l(mutex_); tokens_.succeeded(now); }
+    bool spend(waybill::steady_time now)
+    {
+        std::lock_guard l(mutex_);
+        return tokens_.spend(now);
+    }
+    void succeeded(waybill::steady_time now)
+    {
+        std::lock_guard l(mutex_);
+        tokens_.succeeded(now);
+    }
 
 private:
     std::mutex mutex_;
@@ -254,7 +272,7 @@ TEST_CASE("retry guide: permits that cross an event loop")
         else wake_at(breaker.next_change(now()));
     };
     const auto ended = [&](const waybill::circuit_breaker::permit& p, const waybill::fault& f) {
-        breaker.record(p, f.kind, now());                 // stale if the state has changed
+        breaker.record(p, f.kind, now());  // stale if the state has changed
     };
     //! [retry_permit]
     for (int i = 0; i != 6; ++i) begin();
@@ -273,9 +291,9 @@ TEST_CASE("retry guide: a preset is a value with its source")
     const auto log = [&](std::string_view a, std::string_view b) { line = std::string(a) += b; };
     //! [retry_preset]
     constexpr auto kafka = waybill::retry_presets::kafka_producer();
-    waybill::call_policy policy = kafka;      // a copy; kafka.value is the same
+    waybill::call_policy policy = kafka;  // a copy; kafka.value is the same
     policy.time_limit = 30s;
-    log(kafka.as_of, kafka.source);           // and kafka.note: what the policy cannot express
+    log(kafka.as_of, kafka.source);  // and kafka.note: what the policy cannot express
     //! [retry_preset]
     CHECK(line.starts_with("2026-11https://github.com/apache/kafka"));
     CHECK(!validate(policy));

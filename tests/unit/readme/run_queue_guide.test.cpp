@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The code of the guide of the module queue about run_queue, between marks.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/queue.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -20,15 +20,18 @@ namespace queue_calls {
 //! [queue_calls]
 using waybill::duration, waybill::fault, waybill::result, waybill::wall_time;
 struct my_queue {
-    struct message { std::string id, body; std::uint64_t deliveries; };  // deliveries: 1, 2, 3 ...
-    result<std::optional<message>> receive(duration lock);       // locked; nothing if none is visible
-    fault complete(const message&);                              // ownership_lost without the lock
-    fault abandon(const message&, bool failed);                  // visible at once
+    struct message {
+        std::string id, body;
+        std::uint64_t deliveries;
+    };  // deliveries: 1, 2, 3 ...
+    result<std::optional<message>> receive(duration lock);  // locked; nothing if none is visible
+    fault complete(const message&);                         // ownership_lost without the lock
+    fault abandon(const message&, bool failed);             // visible at once
     fault dead_letter(const message&, std::string_view reason);  // stores it, then removes it
     // Optional:
-    fault defer(const message&, wall_time until, bool failed);   // invisible until then
-    fault renew(const message&, duration lock);                  // locked for `lock` from now on
-    result<bool> empty();                                        // false also for invisible ones
+    fault defer(const message&, wall_time until, bool failed);  // invisible until then
+    fault renew(const message&, duration lock);                 // locked for `lock` from now on
+    result<bool> empty();                                       // false also for invisible ones
 };
 static_assert(waybill::message_queue<my_queue>);
 //! [queue_calls]
@@ -66,8 +69,9 @@ TEST_CASE("queue guide: a handler with steps, and a report that survives excepti
             return waybill::fault{};
         };
         const waybill::queue_policy policy{.lock = 60s, .stop_when_empty = true};
-        if (const auto bad = waybill::validate<my_queue>(policy)) return stop(waybill::describe(*bad));
-        waybill::queue_report report;        // complete, also if a callable throws an exception
+        if (const auto bad = waybill::validate<my_queue>(policy))
+            return stop(waybill::describe(*bad));
+        waybill::queue_report report;  // complete, also if a callable throws an exception
         waybill::run_queue(queue, handle, policy, env, report);
         //! [run_queue_lock]
         CHECK(report.completed == 1);
@@ -90,7 +94,7 @@ TEST_CASE("queue guide: the conformance suite for a caller's queue")
     const auto log = [&](const std::string& line) { lines.push_back(line); };
     //! [queue_conformance]
     const auto report = waybill::testing::queue_conformance(
-        [&] { return my_queue(env); },                       // make: a new, empty queue at each call
+        [&] { return my_queue(env); },  // make: a new, empty queue at each call
         [](my_queue& q, std::string body) { q.put(body); },  // put: adds a message
         env,                                                 // sleeps until locks end
         [&](my_queue& q) { return reasons_of(q); },          // optional: the texts of dead letters

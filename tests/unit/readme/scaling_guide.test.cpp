@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of the guide include/waybill/scaling/README.md.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/chrono.hpp>
 #include <waybill/scaling.hpp>
@@ -45,12 +45,12 @@ sc::policy simple_policy()
 sc::policy shown_policy()
 {
     //! [scaling_policy]
-    const sc::policy p{.up = sc::any_of(sc::mean("orders") > sc::per_instance(100),
-                                        sc::highest("age") > 300),
-                       .down = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10),
-                       .min_points = 5,
-                       .cooldown = {.up = 1min, .down = 10min},
-                       .instances = {1, 20}};
+    const sc::policy p{
+        .up = sc::any_of(sc::mean("orders") > sc::per_instance(100), sc::highest("age") > 300),
+        .down = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10),
+        .min_points = 5,
+        .cooldown = {.up = 1min, .down = 10min},
+        .instances = {1, 20}};
     //! [scaling_policy]
     return p;
 }
@@ -83,7 +83,7 @@ TEST_CASE("scaling guide: one call")
     const auto count = [&] { return platform.instances("orders"); };
     const auto resize = [&](const sc::command& c) { return platform.resize("orders", c.to); };
     auto log = [&, last = sc::decision()](const sc::decision& d) mutable {
-        if (!d.repeats(last)) print(d);                     // each change, and each hold once
+        if (!d.repeats(last)) print(d);  // each change, and each hold once
         last = d;
     };
     auto report = sc::autoscale({{"orders", [&] { return broker.depth("orders"); }},
@@ -105,7 +105,7 @@ TEST_CASE("scaling guide: a source that is a window of the caller")
     const auto resize = [&](const sc::command& c) { sent.push_back(c); };
     //! [scaling_weighted]
     waybill::sliding_window<waybill::weighted_stats<double>> cpu{{.span = 5min}};
-    cpu.insert(env.wall_now(), 90, 5);                       // one sample of five events
+    cpu.insert(env.wall_now(), 90, 5);  // one sample of five events
     const auto load = [&] { return cpu.query(env.wall_now()).mean(); };
     const sc::policy p{.targets = {{.of = sc::averaged(sc::last("cpu")), .each = 60}},
                        .instances = {1, 20}};
@@ -146,10 +146,10 @@ TEST_CASE("scaling guide: the loop")
         const sc::reading known[]{sc::read("orders", orders.query(now)),
                                   sc::read("mails", mails.query(now)),
                                   sc::read("age", age.query(now))};
-        sc::decision d = sc::decide(p, known, state, instances, now);    // a dry run ends here
+        sc::decision d = sc::decide(p, known, state, instances, now);  // a dry run ends here
         log(d);
         state.on(d);
-        store(state);                                                    // before the command
+        store(state);  // before the command
         if (d.command) {
             if (resize(d.command->to)) state.on(sc::applied{d.command->id}, now);
             else state.on(sc::failed{d.command->id}, now);
@@ -163,10 +163,10 @@ TEST_CASE("scaling guide: the loop")
     CHECK(logged[20] == "steady nothing");  // one of the 10 points is above 10
     CHECK(logged[21] == "held stabilising");
     CHECK(logged[25] == "held stabilising");
-    CHECK(logged[26] == "down nothing");    // wanted for 5 minutes
+    CHECK(logged[26] == "down nothing");  // wanted for 5 minutes
     CHECK(logged[27] == "held stabilising");
     CHECK(instances == 2);
-    CHECK(stored == 30 + 2);                // once per decision, and once per command
+    CHECK(stored == 30 + 2);  // once per decision, and once per command
 }
 
 TEST_CASE("scaling guide: errors in a policy")
@@ -184,8 +184,7 @@ TEST_CASE("scaling guide: errors in a policy")
     //! [scaling_validate]
     REQUIRE(errors.size() == 2);
     CHECK(errors[0].starts_with("/down/below: expected a threshold below 100"));
-    CHECK(errors[1] ==
-          "/up/mean: expected an existing metric (orders, mails), found \"order\"");
+    CHECK(errors[1] == "/up/mean: expected an existing metric (orders, mails), found \"order\"");
     CHECK(sc::metrics_of(p) == std::vector<std::string_view>{"order"});
 }
 
@@ -193,11 +192,11 @@ TEST_CASE("scaling guide: conditions")
 {
     //! [scaling_conditions]
     sc::rule busy = sc::mean("orders") > sc::by_instances({{1, 100}, {4, 350}, {8, 600}});
-    sc::rule hot = sc::averaged(sc::mean("cpu")) > 80;            // an average over the instances
+    sc::rule hot = sc::averaged(sc::mean("cpu")) > 80;  // an average over the instances
     sc::rule slow = sc::at_least_of(2, sc::highest("latency") > 0.5, sc::last("age") > 60,
                                     sc::rate("errors") > 1);
     sc::rule calm = sc::all_of(!hot, !slow);
-    sc::rule strict = busy.with_points(5).not_older_than(3min);   // else unknown
+    sc::rule strict = busy.with_points(5).not_older_than(3min);  // else unknown
     sc::rule lenient = (sc::last("mails") > 0).if_missing(sc::when_missing::fails);
     sc::rule up = sc::any_of(strict, hot, slow);
     //! [scaling_conditions]
@@ -283,10 +282,10 @@ TEST_CASE("scaling guide: a ladder")
     //! [scaling_ladder]
     sc::policy p{.up = sc::averaged(sc::mean("dtu")) > 80,
                  .down = sc::averaged(sc::mean("dtu")) < 30,
-                 .instances = {0, 3},                                    // tiers
+                 .instances = {0, 3},  // tiers
                  .ladder = {{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}}};
     sc::decision d = sc::decide(p, known, state, tier, now);
-    std::string size = p.ladder[d.to].name;                              // "S2"
+    std::string size = p.ladder[d.to].name;  // "S2"
     //! [scaling_ladder]
     CHECK_FALSE(sc::validate(p));
     CHECK(size == "S2");
@@ -296,15 +295,15 @@ TEST_CASE("scaling guide: a ladder")
 struct is_business_hour {
     sc::tribool operator()(const sc::situation& s, std::vector<sc::evidence>& rows) const
     {
-        const auto hour = s.now.since_epoch().count() / 3'600'000'000'000 % 24;    // UTC
+        const auto hour = s.now.since_epoch().count() / 3'600'000'000'000 % 24;  // UTC
         rows.push_back({.value = static_cast<double>(hour),
                         .holds = sc::truth_of(hour >= 8 && hour < 18),
                         .note = "hour of the day"});
         return rows.back().holds;
     }
 };
-const auto by_day = sc::policy_of(
-    sc::all_of(is_business_hour{}, sc::mean("orders") > 100), sc::mean("orders") < 10);
+const auto by_day = sc::policy_of(sc::all_of(is_business_hour{}, sc::mean("orders") > 100),
+                                  sc::mean("orders") < 10);
 //! [scaling_custom]
 
 TEST_CASE("scaling guide: a custom condition")
@@ -329,7 +328,7 @@ TEST_CASE("scaling guide: the executor of commands")
         const sc::admission verdict = sc::admit(c, last, current());
         if (verdict == sc::admission::fresh) {
             resize(c.to);
-            last = c.id;                                // stored with the number of instances
+            last = c.id;  // stored with the number of instances
             report(sc::applied{c.id});
         }
         //! [scaling_admit]

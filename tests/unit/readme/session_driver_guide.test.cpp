@@ -3,12 +3,12 @@
 // The snippets of the guide include/waybill/session/README.md: the sessions of a queue, in a test of
 // an application, and the redrive of what has stopped.
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
@@ -18,7 +18,10 @@
 
 namespace session_driver_guide_test {
 
-struct order { std::string number, receipt; int total = 0; };
+struct order {
+    std::string number, receipt;
+    int total = 0;
+};
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, receipt, total)
 
 namespace {
@@ -60,10 +63,11 @@ TEST_CASE("session guide: the sessions of a queue, and the stopped ones")
     //! [session_test]
     CHECK(logged + "\n" == std::string(R"text(
 3 sessions, 15 messages: 13 done, 2 dead-lettered; no session to accept
-)text").substr(1));
+)text")
+                               .substr(1));
 
     //! [session_stopped]
-    auto stopped = dead_letters.list();              // result<std::vector<pipeline_dead_letter>>
+    auto stopped = dead_letters.list();  // result<std::vector<pipeline_dead_letter>>
     if (!stopped) return log(stopped.error().text);
     const auto plan = waybill::plan_redrive(*stopped);
     log(describe(plan, *stopped));
@@ -71,20 +75,22 @@ TEST_CASE("session guide: the sessions of a queue, and the stopped ones")
     CHECK(logged + "\n" == std::string(R"text(
 order-Babbage Ltd -> order-Babbage Ltd~1: 2 dead letters, steps 4 to 5 of 5: failed: the template has no {vat id}
 2 dead letters of 1 session to send, 0 of 0 held back, 0 not selected
-)text").substr(1));
+)text")
+                               .substr(1));
     const auto message = plan.step(*stopped, 0);
     CHECK(message.message_id == "order-Babbage Ltd/00000000000000000014~1");
 
     run_step.without_receipt.clear();
-    const auto r = waybill::redrive_all(dead_letters, {.failed_step = 4},
-                                        [&](const auto& m) { return queue.send(m); }, env);
+    const auto r = waybill::redrive_all(
+        dead_letters, {.failed_step = 4}, [&](const auto& m) { return queue.send(m); }, env);
     CHECK(describe(r) == "finished: 2 sent, 2 removed, 0 held back");
     CHECK(dead_letters.letters().empty());
     const auto again = waybill::run_session(queue, waybill::state_codec<order>(), dead_letters,
                                             run_step, {.until_empty = true}, env);
     CHECK(describe(again) == "1 session, 2 messages: 2 done; no session to accept");
     // The job, the key and the state are those of the first session.
-    CHECK(run_step.receipts == std::vector<std::string>{"order-Ada/4 W-Ada", "order-Grace/4 W-Grace",
+    CHECK(run_step.receipts == std::vector<std::string>{"order-Ada/4 W-Ada",
+                                                        "order-Grace/4 W-Grace",
                                                         "order-Babbage Ltd/4 W-Babbage Ltd"});
 }
 

@@ -2,8 +2,6 @@
 //
 // The snippets of include/waybill/session/README.md that no other test has.
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -12,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/session.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -114,18 +114,26 @@ message step_of(const std::string& session, std::uint64_t step, std::uint64_t to
     return m;
 }
 
-waybill::wall_time wall() { return waybill::wall_time::at(waybill::duration::seconds(1'000'000)); }
-waybill::steady_time now() { return {}; }
+waybill::wall_time wall()
+{
+    return waybill::wall_time::at(waybill::duration::seconds(1'000'000));
+}
+waybill::steady_time now()
+{
+    return {};
+}
 void sleep_until(waybill::steady_time) {}
 
 waybill::pipeline_dead_letter letter_of(const message& m,
                                         const waybill::pipeline::write_dead_letter& a,
                                         const waybill::pipeline& pipe, std::string_view state)
 {
-    return make_pipeline_dead_letter(
-        {.properties = m.properties, .origin = m.origin, .sequence = m.sequence, .body = m.body,
-         .state = state},
-        a, pipe.reason(), pipe.progress(), wall());
+    return make_pipeline_dead_letter({.properties = m.properties,
+                                      .origin = m.origin,
+                                      .sequence = m.sequence,
+                                      .body = m.body,
+                                      .state = state},
+                                     a, pipe.reason(), pipe.progress(), wall());
 }
 
 TEST_CASE("session guide: properties of a message")
@@ -136,9 +144,9 @@ TEST_CASE("session guide: properties of a message")
     //! [session_write]
     const waybill::step_properties step = job->next();
     waybill::write_step_properties(step, {}, [&](auto name, auto value) {
-        m.application_properties.emplace(name, value);           // waybill-session, waybill-step, ...
+        m.application_properties.emplace(name, value);  // waybill-session, waybill-step, ...
     });
-    const std::string id = waybill::job::message_id(step);    // "order-17/1"
+    const std::string id = waybill::job::message_id(step);  // "order-17/1"
     //! [session_write]
     CHECK(id == "order-17/1");
     CHECK(m.application_properties.size() == 3);
@@ -148,10 +156,10 @@ TEST_CASE("session guide: properties of a message")
     m.application_properties["waybill-step"] = "three";
     //! [session_read]
     const auto read = waybill::read_step_properties([&](auto name) { return m.find(name); });
-    if (!read.ok()) log(read.text());                // waybill-step is not an unsigned number: 'three'
+    if (!read.ok()) log(read.text());  // waybill-step is not an unsigned number: 'three'
     const waybill::step_facts facts =
         waybill::step_facts::of(read.properties, m.sequence, m.deliveries);
-    const std::string key = read.job() + "/" + std::to_string(facts.step);   // of the effect
+    const std::string key = read.job() + "/" + std::to_string(facts.step);  // of the effect
     //! [session_read]
     CHECK(logged == "waybill-step is not an unsigned number: 'three'");
     CHECK(facts.step == 0);
@@ -166,8 +174,8 @@ TEST_CASE("session guide: a loop without process_step")
     session_queue queue;
     for (std::uint64_t n = 1; n <= 3; ++n) queue.all.push_back(step_of("order-17", n, 3));
     pipeline pipe;
-    waybill::text_state_codec codec({.version = {1, 0}});            // the value is a string
-    waybill::versioned_session_state place(store, "order-17");          // or the broker's own state
+    waybill::text_state_codec codec({.version = {1, 0}});       // the value is a string
+    waybill::versioned_session_state place(store, "order-17");  // or the broker's own state
     waybill::session_state state(codec, place);
     std::string ran;
     const auto run = [&](const message& step) {
@@ -182,9 +190,10 @@ TEST_CASE("session guide: a loop without process_step")
         return letters.upsert(letter_of(step, a, pipe, state.bytes()));
     };
     using waybill::pipeline;
-    message* m = queue.receive();                       // load_state needs the first message
+    message* m = queue.receive();  // load_state needs the first message
     while (m != nullptr && !pipe.over())
-        waybill::match(pipe.next(now()),
+        waybill::match(
+            pipe.next(now()),
             [&](pipeline::load_state) { pipe.on(state.load(m->origin.state), now()); },
             [&](waybill::idle) {
                 if (pipe.ended()) m = queue.receive();
@@ -198,9 +207,16 @@ TEST_CASE("session guide: a loop without process_step")
             [&](pipeline::write_dead_letter a) {
                 pipe.on(pipeline::step_dead_lettered{write(*m, a).kind}, now());
             },
-            [&](waybill::complete) { pipe.on(pipeline::completed{queue.complete(*m).kind}, now()); },
-            [&](pipeline::clear_state) { pipe.on(pipeline::state_cleared{state.clear().kind}, now()); },
-            [&](pipeline::give_back a) { queue.give_back(a.until); pipe.on(pipeline::given_back{}, now()); },
+            [&](waybill::complete) {
+                pipe.on(pipeline::completed{queue.complete(*m).kind}, now());
+            },
+            [&](pipeline::clear_state) {
+                pipe.on(pipeline::state_cleared{state.clear().kind}, now());
+            },
+            [&](pipeline::give_back a) {
+                queue.give_back(a.until);
+                pipe.on(pipeline::given_back{}, now());
+            },
             [&](waybill::wait_until a) { sleep_until(a.time); });
     CHECK(ran == "1");
     CHECK(letters.all.size() == 2);
@@ -258,16 +274,19 @@ TEST_CASE("session guide: import, redrive and sweep")
     const std::string_view reason = "MaxDeliveryCountExceeded";
     //! [session_import]
     using waybill::pipeline;
-    const auto letter = make_broker_dead_letter(          // progress: nullptr if it is unknown
+    const auto letter = make_broker_dead_letter(  // progress: nullptr if it is unknown
         {.properties = m.properties, .origin = m.origin, .sequence = m.sequence, .body = m.body},
         reason, m.deliveries, progress, wall());
     waybill::dead_letter_import one(m.deliveries);
     while (!one.over())
-        waybill::match(one.next(now()),
+        waybill::match(
+            one.next(now()),
             [&](pipeline::write_dead_letter) {
                 one.on(pipeline::step_dead_lettered{table.upsert(letter).kind}, now());
             },
-            [&](waybill::complete) { one.on(pipeline::completed{dead_letters.complete(m).kind}, now()); },
+            [&](waybill::complete) {
+                one.on(pipeline::completed{dead_letters.complete(m).kind}, now());
+            },
             [&](waybill::idle) {});
     //! [session_import]
     CHECK(one.outcome() == waybill::dead_letter_import::import_outcome::drained);
@@ -276,7 +295,8 @@ TEST_CASE("session guide: import, redrive and sweep")
     session_queue queue;
     auto letters = table.list();
     const auto plan = waybill::plan_redrive(letters);
-    CHECK(describe(plan) == "2 dead letters of 1 session to send, 0 of 0 held back, 0 not selected");
+    CHECK(describe(plan) ==
+          "2 dead letters of 1 session to send, 0 of 0 held back, 0 not selected");
     const auto send = [&](waybill::redrive::resubmit a) -> waybill::redrive::resubmitted {
         for (std::uint64_t n = 0; n != a.count; ++n) {
             const waybill::redrive_plan::planned_message step = plan.step(letters, a.offset + n);
@@ -293,7 +313,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     };
     const auto remove =
         [&](waybill::redrive::remove_dead_letters a) -> waybill::redrive::dead_letters_removed {
-        for (std::uint64_t n = 0; n != a.count; ++n) {                  // the last one first
+        for (std::uint64_t n = 0; n != a.count; ++n) {  // the last one first
             const fault f = table.remove(letters[a.offset + a.count - 1 - n]);
             if (!f.ok()) return {n, f.kind};
         }
@@ -336,12 +356,12 @@ TEST_CASE("session guide: import, redrive and sweep")
     std::vector<waybill::sweep_item::swept_state> states;
     for (const auto& [id, stored] : store.states()) states.push_back(read(id, stored.bytes));
     const auto found = waybill::plan_sweep(states, wall(), {.stuck_after = 1h});
-    if (!found) return log(waybill::describe(found.error()));   // an invalid policy
+    if (!found) return log(waybill::describe(found.error()));  // an invalid policy
     for (const auto& item : *found) {
         const std::string& id = states[item.index].session;
         waybill::versioned_session_state place(store, id);
-        const auto bytes = place.load();                        // again, now with its version
-        if (!item.clears()) log(describe(item));                // "stuck at 2 of 5 for 36h"
+        const auto bytes = place.load();          // again, now with its version
+        if (!item.clears()) log(describe(item));  // "stuck at 2 of 5 for 36h"
         else if (bytes && item.may_clear(read(id, *bytes))) log(place.clear().text);
     }
     //! [session_sweep]

@@ -2,14 +2,14 @@
 //
 // The snippets of the guide include/waybill/session/README.md: an order of five steps, and its redrive.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
@@ -97,16 +97,19 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
     };
     const auto letter_of = [&](const message& m, const waybill::pipeline::write_dead_letter& a,
                                const waybill::pipeline& p, std::string_view bytes) {
-        return make_pipeline_dead_letter(
-            {.properties = m.properties, .origin = m.origin, .sequence = m.sequence, .message_id = m.id, .body = m.body,
-             .state = bytes},
-            a, p.reason(), p.progress(), wall());
+        return make_pipeline_dead_letter({.properties = m.properties,
+                                          .origin = m.origin,
+                                          .sequence = m.sequence,
+                                          .message_id = m.id,
+                                          .body = m.body,
+                                          .state = bytes},
+                                         a, p.reason(), p.progress(), wall());
     };
 
     const auto refuse = [](const std::string& why) { FAIL(why); };
 
     //! [job]
-    auto job = waybill::job::make("order-17", 5);         // number, total, payment, receipt, mail
+    auto job = waybill::job::make("order-17", 5);  // number, total, payment, receipt, mail
     if (!job) return refuse(waybill::describe(job.error()));
     while (!job->complete()) queue.send(job->next(), "...");
     //! [job]
@@ -115,8 +118,8 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
         const waybill::pipeline_policy policy{};
         //! [pipeline]
         using waybill::pipeline;
-        waybill::versioned_session_state held(store, id);              // or the session state of the broker
-        waybill::session_state state(codec, held);        // results that later steps need
+        waybill::versioned_session_state held(store, id);  // or the session state of the broker
+        waybill::session_state state(codec, held);         // results that later steps need
         auto pipe = waybill::make<pipeline>(policy);
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
@@ -151,7 +154,7 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
     auto dead_letters = letters.list();
     const auto plan = waybill::plan_redrive(dead_letters, {.from_step = 4, .to_step = 4});
     for (std::uint64_t n = 0; n != plan.ready; ++n) {
-        const auto step = plan.step(dead_letters, n);           // order-17~1: steps 4 and 5
+        const auto step = plan.step(dead_letters, n);  // order-17~1: steps 4 and 5
         if (plan.was_sent(n)) continue;
         queue.send(step.properties, dead_letters[n].body, step.origin, step.message_id);
     }
@@ -160,7 +163,8 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
     CHECK(queue.all[1].id == "order-17/00000000000000000005~1");
     hold("order-17~1");
     CHECK(ran == std::vector<std::uint64_t>{1, 2, 3, 4, 5});
-    CHECK(last_done == "12345");  // what steps 1 to 3 have found out came along, and of 4 only the last try
+    CHECK(last_done ==
+          "12345");  // what steps 1 to 3 have found out came along, and of 4 only the last try
     CHECK(letters.all.size() == 2);
     CHECK(store.states().empty());
 }

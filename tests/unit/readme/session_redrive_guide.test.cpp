@@ -2,11 +2,11 @@
 //
 // The program with which the redrive chapter of include/waybill/session/README.md begins.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/session.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -44,12 +44,12 @@ TEST_CASE("session guide: all dead letters of a failed step are redriven")
     const auto log = [&](const std::string& text) { line = text; };
 
     // The receipt template is repaired: everything that failed at step 4 comes back, in order.
-    const auto r = waybill::redrive_all(dead_letters, {.failed_step = 4},
-                                        [&](const auto& m) { return queue.send(m); }, env);
-    log(waybill::describe(r));                  // finished: 4 sent, 4 removed, 0 held back
+    const auto r = waybill::redrive_all(
+        dead_letters, {.failed_step = 4}, [&](const auto& m) { return queue.send(m); }, env);
+    log(waybill::describe(r));  // finished: 4 sent, 4 removed, 0 held back
     CHECK(line == "finished: 4 sent, 4 removed, 0 held back");
-    CHECK(queue.ids == std::vector<std::string>{"order-17~1/4", "order-17~1/5", "order-18~1/4",
-                                                "order-18~1/5"});
+    CHECK(queue.ids ==
+          std::vector<std::string>{"order-17~1/4", "order-17~1/5", "order-18~1/4", "order-18~1/5"});
     CHECK(dead_letters.letters().empty());
 }
 

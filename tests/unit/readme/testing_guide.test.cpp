@@ -2,13 +2,13 @@
 //
 // The snippets of include/waybill/testing/README.md that use drivers.
 
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/chrono.hpp>
 #include <waybill/ext/json/state_codec.hpp>
@@ -47,7 +47,7 @@ TEST_CASE("testing guide: a consumer with effects of its own type")
 {
     std::map<std::string, long> sums;
     //! [testing_consumer]
-    std::vector<std::vector<order>> orders = some_orders();     // the partitions "0", "1" ...
+    std::vector<std::vector<order>> orders = some_orders();  // the partitions "0", "1" ...
     waybill::testing::memory_log log(orders);
     waybill::testing::memory_store<booking> store;
     waybill::testing::memory_leases leases;
@@ -68,11 +68,11 @@ TEST_CASE("testing guide: times and stops")
     const auto start = waybill::steady_time{} + 5s;
     const auto wall_start = waybill::wall_time{} + 9s;
     //! [testing_times]
-    waybill::testing::manual_environment env;             // both clocks at 1970-01-01T00:00Z
+    waybill::testing::manual_environment env;  // both clocks at 1970-01-01T00:00Z
     waybill::testing::manual_environment later(start, wall_start);
-    env.advance(1h);                                      // moves both clocks, as a slow call does
-    env.stop_at(env.now() + 10s);                         // requests a stop from then on
-    env.stop_at(waybill::steady_time::highest());         // withdraws it
+    env.advance(1h);                               // moves both clocks, as a slow call does
+    env.stop_at(env.now() + 10s);                  // requests a stop from then on
+    env.stop_at(waybill::steady_time::highest());  // withdraws it
     //! [testing_times]
     CHECK(env.now() == waybill::steady_time{} + 1h);
     CHECK(env.wall_now() == waybill::wall_time{} + 1h);
@@ -100,7 +100,7 @@ TEST_CASE("testing guide: a queue with sessions")
     };
     //! [testing_sessions]
     waybill::testing::manual_environment env;
-    waybill::testing::memory_session_queue queue(env);    // its locks expire by this clock
+    waybill::testing::memory_session_queue queue(env);  // its locks expire by this clock
     auto job = waybill::job::make("order-17", 5);
     while (!job->complete()) queue.send(job->next(), "");
     const auto report = waybill::run_session(queue, waybill::state_codec<order>(), dead_letters,

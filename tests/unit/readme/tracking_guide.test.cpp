@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of the guide of the module tracking.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -10,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/match.hpp>
 #include <waybill/tracking.hpp>
@@ -32,11 +32,11 @@ TEST_CASE("tracking guide: the watermark waits for the oldest event in flight")
 
     //! [tracking_watermark]
     waybill::completion_tracker tracker{{.max_in_flight = 1'000}, stored};  // 9 is done
-    const auto first = tracker.begin(10);  // a ticket, or the reason why it was not begun
+    const auto first = tracker.begin(10);   // a ticket, or the reason why it was not begun
     const auto second = tracker.begin(12);  // position 11 is a gap
-    tracker.complete(*second);  // 10 is still in flight
-    store.commit(tracker.watermark());  // 9: all events up to it are done
-    kafka.commit(tracker.resume_at());  // 10, the next event to read
+    tracker.complete(*second);              // 10 is still in flight
+    store.commit(tracker.watermark());      // 9: all events up to it are done
+    kafka.commit(tracker.resume_at());      // 10, the next event to read
     tracker.complete(*first);
     store.commit(tracker.watermark());  // 12
     kafka.commit(tracker.resume_at());  // 13
@@ -65,7 +65,8 @@ TEST_CASE("tracking guide: a schedule decides when to commit")
     commit_schedule schedule{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
     schedule.on(commit_schedule::events_done{done}, now);
     const auto step = [&] {
-        waybill::match(schedule.next(now),
+        waybill::match(
+            schedule.next(now),
             [&](commit_schedule::commit_position) {
                 schedule.on(commit_schedule::commit_started{}, now);
                 if (commit(tracker.resume_at()))
@@ -225,12 +226,12 @@ TEST_CASE("tracking guide: events that end in any order")
 
     //! [tracking_loop]
     using waybill::commit_schedule;
-    waybill::completion_tracker tracker{{.max_in_flight = 1'000}, 9};              // 9 is done
+    waybill::completion_tracker tracker{{.max_in_flight = 1'000}, 9};  // 9 is done
     commit_schedule pace{{.every = 2, .interval = 5s}, now};
     for (const order& o : fetched) {
         if (auto t = tracker.begin(o.sequence)) started[o.sequence] = *t;  // or why not
     }
-    const auto ended = [&](std::uint64_t sequence) {                       // in any order
+    const auto ended = [&](std::uint64_t sequence) {  // in any order
         if (tracker.complete(started[sequence]) != waybill::event_result::applied) return;
         pace.on(commit_schedule::events_done{1}, now);
         if (!pace.due(now)) return;
@@ -243,7 +244,7 @@ TEST_CASE("tracking guide: events that end in any order")
     //! [tracking_loop]
     ended(14);
     ended(10);
-    CHECK(kafka.next == 11);   // 11 is still in flight; 14 is done, which stands beside it
+    CHECK(kafka.next == 11);  // 11 is still in flight; 14 is done, which stands beside it
     CHECK_FALSE(kafka.beside.empty());
     const auto again = waybill::decode_text(10, kafka.beside);
     REQUIRE(again);

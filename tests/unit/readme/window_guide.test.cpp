@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of the guide include/waybill/window/README.md.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/window.hpp>
 
@@ -46,7 +46,7 @@ TEST_CASE("window guide: the last ten minutes")
     //! [window_backlog]
     waybill::sliding_window<waybill::stats<std::int64_t>> backlog{{.span = 10min}};
     for (const point& p : collected) backlog.insert(p.at, p.value);
-    auto s = backlog.query(now);              // of (now - 10min, now]: ten points, never stale
+    auto s = backlog.query(now);  // of (now - 10min, now]: ten points, never stale
     if (s.points >= 5 && *s.mean() > 100) scale_up();
     //! [window_backlog]
 
@@ -65,10 +65,10 @@ TEST_CASE("window guide: limits, and samples that are not inserted")
         //! [window_limits]
         waybill::sliding_window<waybill::stats<double>> latency{
             {.span = 10min, .max_points = 100'000, .ahead = 1min}};
-        auto outcome = latency.insert(sampled_at, seconds, now);    // `now` moves the clock first
+        auto outcome = latency.insert(sampled_at, seconds, now);  // `now` moves the clock first
         if (outcome == waybill::insert_result::future) report_clock(sampled_at);
         std::uint64_t lost = latency.losses().future + latency.losses().too_old;
-        bool all_counted = latency.query(now).complete();           // false after `pushed_out`
+        bool all_counted = latency.query(now).complete();  // false after `pushed_out`
         //! [window_limits]
         CHECK(all_counted);
         CHECK(lost == reported.size());
@@ -93,9 +93,9 @@ TEST_CASE("window guide: sampled telemetry, quantiles, bins")
     waybill::sliding_window<waybill::weighted_stats<double>> requests{{.span = 24h}};
     for (const event& e : telemetry) requests.insert(e.at, e.milliseconds, e.item_count, now);
     auto day = requests.query(midnight);
-    auto recorded = day.points;               // 1,100 samples
-    auto happened = day.weight();             // 2,000 events
-    auto rate = day.sampling_rate();          // 55 %
+    auto recorded = day.points;       // 1,100 samples
+    auto happened = day.weight();     // 2,000 events
+    auto rate = day.sampling_rate();  // 55 %
     //! [window_sampled]
 
     CHECK(recorded == 1'100);
@@ -104,9 +104,9 @@ TEST_CASE("window guide: sampled telemetry, quantiles, bins")
     CHECK(day.is_sampled());
 
     //! [window_quantile]
-    auto p95 = waybill::quantile(requests, 0.95, now);    // of (now - span, now], with weights
+    auto p95 = waybill::quantile(requests, 0.95, now);  // of (now - span, now], with weights
     std::vector<waybill::sample<int>> list{{at(1), 30}, {at(2), 10}, {at(3), 20}};
-    auto median = waybill::quantile(list, 0.5);           // of all samples of a container
+    auto median = waybill::quantile(list, 0.5);  // of all samples of a container
     //! [window_quantile]
     CHECK(*p95 == 7.0);
     CHECK(*median == 20);
@@ -118,7 +118,7 @@ TEST_CASE("window guide: sampled telemetry, quantiles, bins")
     };
     //! [window_bins]
     waybill::bins<waybill::weighted_stats<double>> daily{24h};
-    daily.add_all(requests);                              // or daily.add(at, value, weight)
+    daily.add_all(requests);  // or daily.add(at, value, weight)
     for (auto d : daily) print(d.from, d.measure.points, d.measure.weight());
     for (auto d : daily.with_gaps()) print(d.from, d.measure.points, d.measure.weight());
     daily.forget_before(now - 720h);
@@ -134,9 +134,9 @@ TEST_CASE("window guide: quantiles of more values than can be stored")
     of_another_process.add(9.0);
 
     //! [window_sketch]
-    waybill::log_histogram<> latency;                 // all values since the start
+    waybill::log_histogram<> latency;  // all values since the start
     latency.add(0.012);
-    latency.add(0.2, 200);                            // one value that stands for 200 events
+    latency.add(0.2, 200);  // one value that stands for 200 events
     latency.merge(of_another_process);
     auto p99 = latency.quantile(0.99);
 
@@ -162,12 +162,12 @@ TEST_CASE("window guide: windows by key")
     const auto log = [&](const auto& k, std::uint64_t, auto) { logged.push_back(k.second); };
 
     //! [window_keys]
-    using key = std::pair<std::string, std::string>;        // (resource, metric)
+    using key = std::pair<std::string, std::string>;  // (resource, metric)
     using metric = waybill::sliding_window<waybill::stats<double>>;
     waybill::window_set<key, metric> metrics{
         {.window = {.span = 10min, .ahead = 1min}, .idle = 1h, .max_keys = 10'000}};
     for (const row& r : collected) metrics.insert({r.resource, r.metric}, r.at, r.value, now);
-    auto age = metrics.query({"orders", "age"}, now);       // empty: unknown or idle key
+    auto age = metrics.query({"orders", "age"}, now);  // empty: unknown or idle key
     metrics.for_each(now, [&](const key& k, const auto& s) { log(k, s.points, s.mean()); });
     //! [window_keys]
     CHECK(*age->highest() == 4);
@@ -178,9 +178,9 @@ TEST_CASE("window guide: windows by key")
 //! [window_measure]
 using backlog_measures = waybill::measures<std::int64_t, waybill::summed, waybill::extremes>;
 
-struct slow_calls {                                     // a measure of your own
+struct slow_calls {  // a measure of your own
     using value_type = double;
-    static constexpr bool commutative = true;           // late samples are cheap
+    static constexpr bool commutative = true;  // late samples are cheap
     std::uint64_t number = 0;
 
     static slow_calls identity() { return {}; }
@@ -215,9 +215,9 @@ TEST_CASE("window guide: merged windows")
     const auto show = [&](const window::summary& s) { seen = *s.mean(); };
 
     //! [window_merged]
-    auto both = waybill::merged(left, right);                         // all samples: O(n + m)
-    auto sum = waybill::merged(left.query(now), right.query(now));    // the summaries only: O(1)
-    if (sum) show(*sum);                                              // else: a merge_mismatch
+    auto both = waybill::merged(left, right);                       // all samples: O(n + m)
+    auto sum = waybill::merged(left.query(now), right.query(now));  // the summaries only: O(1)
+    if (sum) show(*sum);                                            // else: a merge_mismatch
     //! [window_merged]
     CHECK(seen == 2);
     CHECK(*both.query(now).mean() == 2);
@@ -236,7 +236,7 @@ TEST_CASE("window guide: stored windows")
         //! [window_stored]
         std::string bytes = waybill::save(latency);
         auto again = waybill::load<window>(stored, {.span = 10min});
-        if (!again) log(waybill::describe(again.error()));      // "window snapshot: corrupt at ..."
+        if (!again) log(waybill::describe(again.error()));  // "window snapshot: corrupt at ..."
         window w = again ? *again : window{{.span = 10min}};
         //! [window_stored]
         CHECK(w.size() == (again ? 1 : 0));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of include/waybill/wire/README.md, compiled and run.
-#include <doctest/doctest.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/held.hpp>
 
 #include <waybill/batch.hpp>
@@ -87,8 +86,8 @@ TEST_CASE("guide of wire: one message in several encodings")
 
     //! [wire_message]
     const amqp::property properties[] = {{"tenant", "blue"}, {"tries", 3}};
-    const amqp::message m{.body = json, .ttl = 60'000, .message_id = "4711",
-                          .properties = properties};
+    const amqp::message m{
+        .body = json, .ttl = 60'000, .message_id = "4711", .properties = properties};
     const auto bytes = amqp::size<amqp::proton>(m);       // as Qpid Proton writes it
     const auto any_encoder = amqp::size<amqp::bound>(m);  // upper bound for all encoders
     //! [wire_message]

@@ -79,7 +79,9 @@ static_assert(pause({.base = 1s,
                      .spread = backoff::jitter::none,
                      .step = duration::highest()},
                     3, 0.0) == duration::highest());
-static_assert(pause({.base = 1s, .factor = 1.0, .spread = backoff::jitter::none,
+static_assert(pause({.base = 1s,
+                     .factor = 1.0,
+                     .spread = backoff::jitter::none,
                      .step = duration::nanoseconds(std::int64_t{1} << 62)},
                     5, 0.0) == duration(30s));  // four of these are 2^64
 static_assert(pause({.base = 1s, .factor = 1.0, .spread = backoff::jitter::none, .step = -1s}, 9,
@@ -192,8 +194,7 @@ static_assert(validate(backoff{.step = -1s})->value == 1'000'000'000U);
 
 TEST_CASE("backoff: pauses are in [0, cap] and never shorter for a later retry")
 {
-    const std::int64_t odd =
-        (std::int64_t{1} << 53) + 3;  // a double cannot represent it
+    const std::int64_t odd = (std::int64_t{1} << 53) + 3;  // a double cannot represent it
     for (const duration base :
          {duration(1ns), duration(1ms), duration::nanoseconds(odd), duration::highest()}) {
         for (const duration cap :

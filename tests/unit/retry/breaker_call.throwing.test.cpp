@@ -7,7 +7,6 @@
 #include <string>
 
 #include <doctest/doctest.h>
-
 #include <support/environment_of.hpp>
 
 #include <waybill/retry/circuit_breaker.hpp>
@@ -80,7 +79,8 @@ TEST_CASE("circuit_breaker::call counts an exception as a failure and passes it 
     manual_environment env;
     circuit_breaker breaker(three_in_a_row);
     const auto throws = []() -> fault { throw std::runtime_error("no"); };
-    for (int i = 0; i != 3; ++i) CHECK_THROWS_AS((void)breaker.call(env, throws), std::runtime_error);
+    for (int i = 0; i != 3; ++i)
+        CHECK_THROWS_AS((void)breaker.call(env, throws), std::runtime_error);
     CHECK(breaker.state(env.now()) == circuit_breaker::circuit_state::open);
 }
 
@@ -147,8 +147,7 @@ TEST_CASE("retry_call over circuit_breaker::call gives up no call in an outage t
     int sent = 0;
     for (int i = 0; i != 60; ++i) {
         auto limited = time_limited(env, 1h);
-        const auto r =
-            retry_call(policy, [&] { return breaker.call(limited, send); }, limited);
+        const auto r = retry_call(policy, [&] { return breaker.call(limited, send); }, limited);
         sent += r.ok() ? 1 : 0;
     }
     CHECK(sent == 60);

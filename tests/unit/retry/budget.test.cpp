@@ -128,8 +128,8 @@ TEST_CASE("budget: retries never exceed the tokens plus those returned by succes
 {
     std::uint64_t seed = 3;
     const auto dice = [&](std::uint32_t n) {
-        return static_cast<std::uint32_t>(
-            (seed = seed * 6'364'136'223'846'793'005U + 1) / 65'536 % n);
+        return static_cast<std::uint32_t>((seed = seed * 6'364'136'223'846'793'005U + 1) / 65'536 %
+                                          n);
     };
     for (int round = 0; round != 1'000; ++round) {
         const retry_budget b{.tokens = dice(20), .successes = 1 + dice(5)};

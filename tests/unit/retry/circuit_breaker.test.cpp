@@ -118,12 +118,13 @@ static_assert([] {
     const auto other = v.try_acquire(s(0));
     if (v.record(*p, fault_kind::infrastructure, s(0)) != event_result::applied) return false;
     const circuit_breaker_of<8> before = v;
-    const circuit_breaker::permit made_up[]{*p,
-                           circuit_breaker::permit{},
-                           circuit_breaker::permit{1, 0, s(60), p->place},
-                           circuit_breaker::permit{1, 77, s(60), 0},
-                           circuit_breaker::permit{1, other->number, s(60), 77},
-                           circuit_breaker::permit{2, other->number, s(60), other->place}};
+    const circuit_breaker::permit made_up[]{
+        *p,
+        circuit_breaker::permit{},
+        circuit_breaker::permit{1, 0, s(60), p->place},
+        circuit_breaker::permit{1, 77, s(60), 0},
+        circuit_breaker::permit{1, other->number, s(60), 77},
+        circuit_breaker::permit{2, other->number, s(60), other->place}};
     for (const circuit_breaker::permit& wrong : made_up) {
         if (v.record(wrong, fault_kind::infrastructure, s(0)) != event_result::stale || v != before)
             return false;
@@ -302,7 +303,8 @@ static_assert([] {
 // No overflow, for any options and clock.
 static_assert([] {
     for (const steady_time at : {steady_time::lowest(), s(0), steady_time::highest()}) {
-        for (const duration d : {duration::lowest(), duration{}, duration::nanoseconds(1), duration::highest()}) {
+        for (const duration d :
+             {duration::lowest(), duration{}, duration::nanoseconds(1), duration::highest()}) {
             circuit_breaker_of<2> v({.failure_ratio = std::numeric_limits<double>::quiet_NaN(),
                                      .minimum_throughput = 0,
                                      .sampling_duration = d,
@@ -314,7 +316,8 @@ static_assert([] {
             if (!p || p->deadline < at) return false;
             v.record(*p, fault_kind::infrastructure, at, std::numeric_limits<double>::quiet_NaN());
             (void)v.next_change(steady_time::highest());
-            if (v.has(*p, steady_time::highest()) || v.room(steady_time::highest()) > 2) return false;
+            if (v.has(*p, steady_time::highest()) || v.room(steady_time::highest()) > 2)
+                return false;
             if (const auto q = v.try_acquire(steady_time::highest()))
                 v.record(*q, fault_kind::none, at);
             if (v.suspects_outage(at) && v.state(at) == circuit_breaker::circuit_state::closed)
@@ -392,7 +395,8 @@ static_assert(bad({.break_duration = {.base = {}}}) == "backoff.base");
 TEST_CASE("circuit breaker: errors of validate contain the field, its value and the bound")
 {
     CHECK(describe(*validate(circuit_breaker::config{.failure_ratio = 1.5})) ==
-          "circuit_breaker.failure_ratio is 1500: must be a number of thousandths above 0, and at most "
+          "circuit_breaker.failure_ratio is 1500: must be a number of thousandths above 0, and at "
+          "most "
           "(1000)");
     CHECK(validate(circuit_breaker::config{.failure_ratio = -0.5})->negative);
     CHECK(validate(circuit_breaker::config{.failure_ratio = -0.5})->value == 500);

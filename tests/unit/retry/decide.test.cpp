@@ -12,10 +12,10 @@
 
 namespace decide_test {
 
+using waybill::backoff;
 using waybill::decide;
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::backoff;
 using waybill::retry_action;
 using waybill::retry_policy;
 using waybill::steady_time;

@@ -75,7 +75,6 @@ static_assert(!delivery_terms::hold_for(1s, 0) && delivery_terms::hold_for({}, 3
 static_assert(delivery_terms::hold_for(1s, ever) == duration(1ns));
 static_assert(delivery_terms::hold_for(duration::highest(), 1) == duration::highest());
 
-
 constexpr std::string_view bad(const delivery_terms& t)
 {
     const auto error = validate(t);

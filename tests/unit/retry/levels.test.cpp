@@ -12,14 +12,14 @@
 
 namespace levels_test {
 
+using waybill::backoff;
 using waybill::decide;
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::backoff;
 using waybill::retry_action;
 using waybill::retry_levels;
-using waybill::detail::round_after;
 using waybill::steady_time;
+using waybill::detail::round_after;
 using namespace std::chrono_literals;
 
 namespace {
@@ -104,8 +104,11 @@ TEST_CASE("levels: a loop makes max_attempts tries, in rounds with growing pause
         for (const std::uint32_t delayed : {0U, 1U, 3U, 7U}) {
             const retry_levels l{.immediate = immediate,
                                  .delayed = delayed,
-                                 .pauses = {.base = 10s, .cap = 25s, .factor = 1,
-                                            .spread = backoff::jitter::none, .step = 10s}};
+                                 .pauses = {.base = 10s,
+                                            .cap = 25s,
+                                            .factor = 1,
+                                            .spread = backoff::jitter::none,
+                                            .step = 10s}};
             std::vector<std::uint64_t> rounds(1, 0);  // tries in each
             std::uint64_t tries = 0;
             for (bool going = true; going;) {

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/dice.hpp>
+
 #include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/retry/detail/permits.hpp>
 
 namespace permits_test {
 namespace {
 
-using waybill::duration;
 using waybill::circuit_breaker;
-using waybill::detail::permits;
+using waybill::duration;
 using waybill::steady_time;
+using waybill::detail::permits;
 
 constexpr steady_time s(std::int64_t n)
 {
@@ -26,7 +26,8 @@ constexpr steady_time s(std::int64_t n)
 // The permit with the earliest deadline is first, for any order of results.
 static_assert([] {
     permits<3> out;
-    if (out.size() != 0 || out.full() || out.next_deadline() != steady_time::highest()) return false;
+    if (out.size() != 0 || out.full() || out.next_deadline() != steady_time::highest())
+        return false;
     const circuit_breaker::permit a = out.issue(1, s(1));
     const circuit_breaker::permit b = out.issue(1, s(2));
     const circuit_breaker::permit c = out.issue(1, s(3));
@@ -75,7 +76,8 @@ TEST_CASE("permits: equal a list of issued permits after random operations")
         }
         REQUIRE(out.size() == naive.size());
         REQUIRE(out.full() == (naive.size() == 17));
-        REQUIRE(out.next_deadline() == (naive.empty() ? steady_time::highest() : naive.front().deadline));
+        REQUIRE(out.next_deadline() ==
+                (naive.empty() ? steady_time::highest() : naive.front().deadline));
     }
 }
 

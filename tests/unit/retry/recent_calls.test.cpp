@@ -12,8 +12,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using waybill::duration;
-using waybill::detail::recent_calls;
 using waybill::steady_time;
+using waybill::detail::recent_calls;
 
 constexpr steady_time s(std::int64_t n)
 {
@@ -33,8 +33,9 @@ static_assert([] {
     r.record(true, s(0));
     r.record(false, s(0) + 999ms);
     r.record(true, s(1));
-    return holds(r, s(1), 3, 2) && holds(r, s(9), 3, 2) && holds(r, s(10), 1, 1) && holds(r, s(11), 0, 0) &&
-           holds(r, s(1'000'000), 0, 0) && holds(r, steady_time::highest(), 0, 0);
+    return holds(r, s(1), 3, 2) && holds(r, s(9), 3, 2) && holds(r, s(10), 1, 1) &&
+           holds(r, s(11), 0, 0) && holds(r, s(1'000'000), 0, 0) &&
+           holds(r, steady_time::highest(), 0, 0);
 }());
 
 // The grid is that of the clock, also before its zero. Intermediate times do not change it.
@@ -44,8 +45,8 @@ static_assert([] {
     r.record(true, s(-3));
     recent_calls often = r;
     for (int at = -3; at != 6; ++at) often.advance_to(s(at));
-    return holds(r, s(5), 2, 2) && holds(r, s(6), 1, 1) && holds(r, s(7), 0, 0) && holds(often, s(6), 1, 1) &&
-           holds(often, s(7), 0, 0);
+    return holds(r, s(5), 2, 2) && holds(r, s(6), 1, 1) && holds(r, s(7), 0, 0) &&
+           holds(often, s(6), 1, 1) && holds(often, s(7), 0, 0);
 }());
 
 // A time from the past counts as the latest.

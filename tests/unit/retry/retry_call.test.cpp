@@ -61,8 +61,7 @@ struct simulation {
 TEST_CASE("retry_call: retries until the call succeeds")
 {
     simulation w{.fails = 2};
-    const call_report r = retry_call(
-        four, [&] { return w.call(); }, w.environment());
+    const call_report r = retry_call(four, [&] { return w.call(); }, w.environment());
     CHECK(r.ok());
     CHECK(r.reason == fault{});
     CHECK(r.tries == 3);
@@ -75,8 +74,7 @@ TEST_CASE("retry_call: retries until the call succeeds")
 TEST_CASE("retry_call: retries until the last try, and returns its fault with the text")
 {
     simulation w{.fails = 99};
-    const call_report r = retry_call(
-        four, [&] { return w.call(); }, w.environment());
+    const call_report r = retry_call(four, [&] { return w.call(); }, w.environment());
     CHECK_FALSE(r.ok());
     CHECK(r.reason == transient("no 4"));
     CHECK(r.outcome == retry_loop::retry_outcome::tries);
@@ -122,8 +120,7 @@ TEST_CASE("retry_call: begins no call after the time limit, also after an oversl
 
     retry_loop tries({.retry = four.retry, .time_limit = 60s}, w.now);
     w.now = w.now + duration(2h);
-    r = retry_call(
-        tries, [&] { return w.call(); }, w.environment());
+    r = retry_call(tries, [&] { return w.call(); }, w.environment());
     CHECK_FALSE(r.ok());
     CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.reason == cancelled(""));
@@ -139,8 +136,8 @@ TEST_CASE(
     retry_loop tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
     int asked = 0;
     const auto clock = [&] { return w.now + duration::seconds(asked++ < 3 ? 0 : 5); };
-    const call_report r = retry_call(
-        tries, [&] { return w.call(); }, environment_of{clock, no_sleep, half});
+    const call_report r =
+        retry_call(tries, [&] { return w.call(); }, environment_of{clock, no_sleep, half});
     CHECK(r.waiting.has_value());
     CHECK(r.outcome == retry_loop::retry_outcome::open);
 }
@@ -297,8 +294,8 @@ TEST_CASE("retry_call: draws one random number for each try")
         [&] { return w.call(); }, environment_of{w.clock(), w.sleep(), dice});
     CHECK(r.ok());
     CHECK(drawn.size() == 4);
-    CHECK(w.called[1] - w.called[0] == duration(10ms));           // a draw of 0
-    CHECK(w.called[2] - w.called[1] == duration(210ms));          // 0.1 of 2 s
+    CHECK(w.called[1] - w.called[0] == duration(10ms));   // a draw of 0
+    CHECK(w.called[2] - w.called[1] == duration(210ms));  // 0.1 of 2 s
 }
 
 TEST_CASE("retry_call: several calls share one budget")

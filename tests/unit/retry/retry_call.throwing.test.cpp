@@ -24,9 +24,7 @@ TEST_CASE("retry_call: an exception is passed on, and its try is not counted")
     const auto throws = []() -> fault { throw std::runtime_error("no"); };
     CHECK_THROWS_AS((void)retry_call(tries, throws, env), std::runtime_error);
     CHECK(tries == retry_loop({.retry = {.max_attempts = 2}}, {}));
-    CHECK(retry_call(
-              tries, [] { return fault{}; }, env)
-              .tries == 1);
+    CHECK(retry_call(tries, [] { return fault{}; }, env).tries == 1);
 }
 
 TEST_CASE("retry_call: an exception converted by catching is a fault")

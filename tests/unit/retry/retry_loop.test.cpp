@@ -239,9 +239,7 @@ TEST_CASE("retry_loop: the loop of the head comment makes five calls and four pa
     for (bool open = true; open;) {
         match(
             tries.next(now),
-            [&](retry_loop::call) {
-                tries.on(retry_loop::attempted{call().kind, dice()}, now);
-            },
+            [&](retry_loop::call) { tries.on(retry_loop::attempted{call().kind, dice()}, now); },
             [&](waybill::wait_until w) {
                 now = w.time;
                 ++waits;

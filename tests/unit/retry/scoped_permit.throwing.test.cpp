@@ -2,13 +2,13 @@
 //
 // A permit in a scope that ends by an exception, an early return or a dropped callback.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+
+#include <doctest/doctest.h>
 
 #include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/retry/scoped_permit.hpp>
@@ -43,7 +43,8 @@ struct clock_at {
     steady_time operator()() const { return s(now); }
 };
 using small_permit = scoped_permit<small_breaker, clock_at>;
-static_assert(!std::is_copy_constructible_v<small_permit> && std::is_move_constructible_v<small_permit>);
+static_assert(!std::is_copy_constructible_v<small_permit> &&
+              std::is_move_constructible_v<small_permit>);
 
 TEST_CASE("scoped_permit: a probe that throws opens the circuit breaker at once")
 {

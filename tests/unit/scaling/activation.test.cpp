@@ -32,7 +32,8 @@ policy to_zero()
 {
     policy p{.up = sc::mean("work") > sc::per_instance(100),
              .down = sc::mean("work") < 10,
-             .instances = {0, 10}, .stabilise = {}};
+             .instances = {0, 10},
+             .stabilise = {}};
     p.activation = sc::last("work") > 5;
     p.zero_after = seconds(300);
     return p;
@@ -217,8 +218,10 @@ TEST_CASE("activation: a target on a metric that activation does not compare kee
     // Three workers at full load that keep the queue empty.
     policy p{.targets = {{.of = sc::last("queue"), .each = 100},
                          {.of = sc::averaged(sc::last("cpu")), .each = 60}},
-             .instances = {0, 10}, .stabilise = {},
-             .activation = sc::last("queue") > 0, .zero_after = seconds(300)};
+             .instances = {0, 10},
+             .stabilise = {},
+             .activation = sc::last("queue") > 0,
+             .zero_after = seconds(300)};
     const auto cpu_is = [](double load) { return readings{level("queue", 0), level("cpu", load)}; };
     loop l{p, 3};
     for (std::int64_t t = 0; t <= 900; t += 15) {

@@ -29,7 +29,9 @@ namespace {
 // Unchanged between 40 and 60; 10 % beyond, 30 % beyond 30 and 70.
 policy steps()
 {
-    policy p{.up = sc::mean("cpu") >= 60, .down = sc::mean("cpu") <= 40, .instances = {1, 100},
+    policy p{.up = sc::mean("cpu") >= 60,
+             .down = sc::mean("cpu") <= 40,
+             .instances = {1, 100},
              .stabilise = {}};
     p.step = {.up = {.percent = 10}, .down = {.percent = 10}};
     p.bands.up = {{sc::mean("cpu") >= 70, {.percent = 30}}};
@@ -71,7 +73,7 @@ TEST_CASE("as AWS: instances that warm up are not counted twice")
     p.warm_up = seconds(300);
     loop l{p, 10};
     CHECK(l.step({level("cpu", 60)}, at(0)).to == 11);
-    CHECK(l.step({level("cpu", 62)}, at(60)).to == 11);  // one of ten: its command is pending
+    CHECK(l.step({level("cpu", 62)}, at(60)).to == 11);   // one of ten: its command is pending
     CHECK(l.step({level("cpu", 70)}, at(120)).to == 13);  // three of ten: two more
     CHECK(l.step({level("cpu", 30)}, at(419)).why == reason::warming);
     CHECK(l.step({level("cpu", 30)}, at(420)).to == 10);
@@ -80,7 +82,9 @@ TEST_CASE("as AWS: instances that warm up are not counted twice")
 // The same page, on adjustment types.
 TEST_CASE("as AWS: a step of 12.7 is 12, of 0.67 is 1, of -0.58 is -1, of -6.67 is -6")
 {
-    policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100},
+    policy p{.up = sc::mean("cpu") > 60,
+             .down = sc::mean("cpu") < 40,
+             .instances = {1, 100},
              .stabilise = {}};
     const auto changed = [&](double percent, double cpu) {
         p.step = {.up = {.percent = percent}, .down = {.percent = percent}};

@@ -33,7 +33,8 @@ policy four_rules()
     const auto cpu = sc::averaged(sc::mean("cpu")), memory = sc::averaged(sc::mean("memory"));
     return {.up = sc::any_of(cpu > 75, memory > 75),
             .down = sc::all_of(cpu < 30, memory < 50),
-            .instances = {1, 20}, .stabilise = {}};
+            .instances = {1, 20},
+            .stabilise = {}};
 }
 
 }  // namespace
@@ -78,8 +79,8 @@ TEST_CASE(
     "it")
 {
     const auto threads = sc::averaged(sc::mean("threads"));
-    const policy p{.up = threads >= 600, .down = threads <= 600, .instances = {1, 10},
-                   .stabilise = {}};
+    const policy p{
+        .up = threads >= 600, .down = threads <= 600, .instances = {1, 10}, .stabilise = {}};
     CHECK(sc::validate(p));
     loop l{p, 2};
     CHECK(l.step({level("threads", 625)}, at(0)).to == 3);
@@ -103,8 +104,10 @@ TEST_CASE("as Azure: four to two would flap, so three stay")
 TEST_CASE("as Azure: a queue threshold per instance")
 {
     const auto queue = sc::mean("messages");
-    const policy p{.up = queue >= sc::per_instance(50), .down = queue <= sc::per_instance(10),
-                   .instances = {1, 10}, .stabilise = {}};
+    const policy p{.up = queue >= sc::per_instance(50),
+                   .down = queue <= sc::per_instance(10),
+                   .instances = {1, 10},
+                   .stabilise = {}};
     CHECK_FALSE(sc::validate(p));
     const auto of = [&](double messages, std::uint64_t n) {
         return decide(p, readings{level("messages", messages)}, {}, n, at(0)).to;
@@ -132,7 +135,8 @@ TEST_CASE("as Azure: of several rules that scale out, the highest capacity count
 TEST_CASE("as Azure: of several limits that scale in, the smallest change counts")
 {
     // Half of them or three: from ten, five or seven, and seven it is. Here that is two limits.
-    policy p{.down = sc::all_of(sc::mean("a") < 1, sc::mean("b") < 1), .instances = {1, 100},
+    policy p{.down = sc::all_of(sc::mean("a") < 1, sc::mean("b") < 1),
+             .instances = {1, 100},
              .stabilise = {}};
     p.step.down.percent = 100;
     p.rate.down = {{{.percent = 50}, seconds(60)}, {{.count = 3}, seconds(60)}};

@@ -121,8 +121,8 @@ TEST_CASE("as Kubernetes: a rate of four pods or a tenth per minute allows the g
     loop l{p, 80};
     // From 80 to 10: a tenth while there are more than forty, then four at a time.
     std::int64_t t = 0;
-    for (const std::uint64_t next : {72U, 64U, 57U, 51U, 45U, 40U, 36U, 32U, 28U, 24U, 20U, 16U,
-                                     12U, 10U, 10U}) {
+    for (const std::uint64_t next :
+         {72U, 64U, 57U, 51U, 45U, 40U, 36U, 32U, 28U, 24U, 20U, 16U, 12U, 10U, 10U}) {
         CHECK(l.step({level("work", 10)}, at(t)).to == next);
         CHECK(l.step({level("work", 10)}, at(t + 59)).to == next);
         t += 60;

@@ -185,12 +185,12 @@ TEST_CASE("as Knative: panic adds instances at once, and none is removed for a s
         return readings{level("stable", stable), level("panic", panic)};
     };
     CHECK(l.step(now(50, 50), at(0)).to == 5);
-    CHECK(l.step(now(50, 90), at(2)).to == 5);     // not twice as much
-    CHECK(l.step(now(60, 150), at(4)).to == 15);   // three times
+    CHECK(l.step(now(50, 90), at(2)).to == 5);    // not twice as much
+    CHECK(l.step(now(60, 150), at(4)).to == 15);  // three times
     CHECK(l.step(now(70, 20), at(6)).to == 15);
     CHECK(l.step(now(100, 20), at(30)).to == 15);
-    CHECK(l.step(now(50, 20), at(65)).to == 15);   // 15 stood until 6
-    CHECK(l.step(now(50, 20), at(66)).to == 10);   // and ten until 65
+    CHECK(l.step(now(50, 20), at(65)).to == 15);  // 15 stood until 6
+    CHECK(l.step(now(50, 20), at(66)).to == 10);  // and ten until 65
     CHECK(l.step(now(50, 20), at(125)).to == 5);
 }
 

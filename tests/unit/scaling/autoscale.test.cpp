@@ -37,8 +37,11 @@ using waybill::testing::memory_autoscale_state;
 
 sc::policy plain()
 {
-    return {.up = sc::last("orders") > 100, .down = sc::last("orders") < 10, .instances = {1, 10},
-            .stabilise = {}, .after_failure = {}};
+    return {.up = sc::last("orders") > 100,
+            .down = sc::last("orders") < 10,
+            .instances = {1, 10},
+            .stabilise = {},
+            .after_failure = {}};
 }
 
 // A service whose instances are counted and changed.
@@ -91,8 +94,8 @@ TEST_CASE("autoscale: a slow round delays the next one, and missed rounds are no
     simulation w;
     const sc::policy p = plain();
     w.stop_after(100s);
-    const auto r = autoscale(
-        std::map<std::string, int (*)()>{}, p, w.state, w.count(), w.resize(), w.env);
+    const auto r =
+        autoscale(std::map<std::string, int (*)()>{}, p, w.state, w.count(), w.resize(), w.env);
     REQUIRE(r.refused);
     CHECK(r.refused->path == "/up/last");  // "orders" has no source
     const auto slow = [&] {
@@ -266,8 +269,9 @@ TEST_CASE("autoscale: resize may return an outcome, a fault, a result or void")
     const auto once = [&](auto outcome) {
         simulation w;
         w.orders = 500;
-        auto r = autoscale_once({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
-                                [&](const sc::command&) { return outcome; }, w.env);
+        auto r = autoscale_once(
+            {{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
+            [&](const sc::command&) { return outcome; }, w.env);
         return std::pair(std::move(r), w.state.state);
     };
     using enum sc::resize_outcome;
@@ -295,8 +299,9 @@ TEST_CASE("autoscale: resize may return an outcome, a fault, a result or void")
     CHECK(once(waybill::cancelled("stop")).second == once(pending).second);
     simulation w;
     w.orders = 500;
-    const auto r = autoscale_once({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
-                                  [](const sc::command&) {}, w.env);
+    const auto r = autoscale_once(
+        {{"orders", [&] { return w.orders; }}}, p, w.state, w.count(), [](const sc::command&) {},
+        w.env);
     CHECK(r.applied == 1);
 }
 
@@ -423,16 +428,16 @@ TEST_CASE("autoscale: while the store fails, a running autoscaler keeps its samp
     const sc::policy p = plain();
     failing_store store;
     w.stop_after(60s);
-    const auto r = autoscale({{"orders", [&] { return w.orders; }}}, p, store, w.count(),
-                             w.resize(), w.env);
+    const auto r =
+        autoscale({{"orders", [&] { return w.orders; }}}, p, store, w.count(), w.resize(), w.env);
     CHECK(r.save_failures == 3);
     CHECK(store.saved().metrics.at(0).samples.size() == 4);
     // A command that could not be stored is decided again in the next round, and is not pending.
     w.orders = 500;
     store.failing = 1;
     w.stop_after(30s);
-    const auto again = autoscale({{"orders", [&] { return w.orders; }}}, p, store, w.count(),
-                                 w.resize(), w.env);
+    const auto again =
+        autoscale({{"orders", [&] { return w.orders; }}}, p, store, w.count(), w.resize(), w.env);
     CHECK(again.save_failures == 1);
     CHECK(again.up == 1);
     CHECK(again.held == 0);
@@ -558,10 +563,10 @@ TEST_CASE("autoscale: an invalid policy or source is refused, and no callable is
         };
         const auto resize = [](const sc::command&) { return fault{}; };
         w.stop_after(1s);
-        const auto r = twice ? autoscale({{"orders", must_not_run}, {"orders", must_not_run}}, p,
-                                         w.state, must_not_run, resize, w.env)
-                             : autoscale({{"orders", must_not_run}}, p, w.state, must_not_run,
-                                         resize, w.env);
+        const auto r =
+            twice ? autoscale({{"orders", must_not_run}, {"orders", must_not_run}}, p, w.state,
+                              must_not_run, resize, w.env)
+                  : autoscale({{"orders", must_not_run}}, p, w.state, must_not_run, resize, w.env);
         CHECK(r.rounds == 0);
         CHECK(sc::describe(r).starts_with("autoscale: refused: /"));
         return r.refused ? r.refused->path : "nothing";
@@ -643,8 +648,8 @@ TEST_CASE(
     all["b"].orders = 50;
     for (int n = 0; n != 3; ++n) {
         for (auto& [name, w] : all) {
-            (void)autoscale_once({{"orders", [&each = w] { return each.orders; }}}, p, w.state, w.count(),
-                                 w.resize(), w.env);
+            (void)autoscale_once({{"orders", [&each = w] { return each.orders; }}}, p, w.state,
+                                 w.count(), w.resize(), w.env);
             w.env.advance(p.every);
         }
     }

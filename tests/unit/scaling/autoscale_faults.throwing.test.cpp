@@ -99,8 +99,8 @@ struct simulation {
 
 sc::policy rising_and_falling()
 {
-    sc::policy p{.up = sc::last("load") > 100, .down = sc::highest("load") < 10,
-                 .instances = {1, 5}};
+    sc::policy p{
+        .up = sc::last("load") > 100, .down = sc::highest("load") < 10, .instances = {1, 5}};
     p.cooldown = {seconds(30), seconds(30)};
     p.stabilise.down = seconds(30);
     p.window = seconds(60);
@@ -118,9 +118,9 @@ sc::autoscale_report run(simulation& w)
     w.env.stop_at(w.env.now() + seconds(14 * 60));
     while (!w.env.stop_requested()) {
         try {
-            sc::autoscale({{"load", [&] { return w.measure(); }}}, p, w, [&] { return w.count(); },
-                          [&](const sc::command& c) { return w.resize(c); }, w.env, observe,
-                          report);
+            sc::autoscale(
+                {{"load", [&] { return w.measure(); }}}, p, w, [&] { return w.count(); },
+                [&](const sc::command& c) { return w.resize(c); }, w.env, observe, report);
         } catch (const process_ended&) {
         }
     }
@@ -176,10 +176,9 @@ TEST_CASE("autoscale: repeated kills do not keep it from the wanted number of in
         while (!w.env.stop_requested()) {
             w.faulty_call = w.calls + n;
             try {
-                sc::autoscale({{"load", [&] { return w.measure(); }}}, p, w,
-                              [&] { return w.count(); },
-                              [&](const sc::command& c) { return w.resize(c); }, w.env, ignore,
-                              report);
+                sc::autoscale(
+                    {{"load", [&] { return w.measure(); }}}, p, w, [&] { return w.count(); },
+                    [&](const sc::command& c) { return w.resize(c); }, w.env, ignore, report);
             } catch (const process_ended&) {
             }
         }
@@ -199,9 +198,10 @@ TEST_CASE("autoscale: a resize that throws leaves its command pending and the re
     const auto ignore = [](const sc::decision&) {};
     std::uint64_t instances = 2;
     const auto resize = [&](const sc::command&) -> fault { throw process_ended(); };
-    CHECK_THROWS_AS(autoscale({{"load", source}}, p, state, [&] { return instances; }, resize, env,
-                              ignore, report),
-                    process_ended);
+    CHECK_THROWS_AS(
+        autoscale(
+            {{"load", source}}, p, state, [&] { return instances; }, resize, env, ignore, report),
+        process_ended);
     CHECK(report.rounds == 1);
     CHECK(report.up == 1);
     CHECK(report.unconfirmed == 1);
@@ -209,8 +209,8 @@ TEST_CASE("autoscale: a resize that throws leaves its command pending and the re
     REQUIRE(state.state.pending);
     CHECK(state.state.pending->issued == sc::command{1, 2, 3});
     instances = 3;
-    const auto again = autoscale_once({{"load", source}}, p, state, [&] { return instances; },
-                                      resize, env);
+    const auto again =
+        autoscale_once({{"load", source}}, p, state, [&] { return instances; }, resize, env);
     CHECK(again.applied == 1);
     CHECK(again.held == 1);  // its cooldown begins
 }
@@ -244,8 +244,9 @@ TEST_CASE("autoscale: an observer that throws delays neither its command nor the
     const auto observe = [](const sc::decision&) { throw process_ended(); };
     sc::autoscale_report report;
     for (std::uint64_t round = 1; round <= 3; ++round) {
-        CHECK_THROWS_AS(autoscale({{"load", [] { return 500; }}}, p, state,
-                                  [&] { return instances; }, resize, env, observe, report),
+        CHECK_THROWS_AS(autoscale(
+                            {{"load", [] { return 500; }}}, p, state, [&] { return instances; },
+                            resize, env, observe, report),
                         process_ended);
         CHECK(instances == 2 + round);
         CHECK_FALSE(state.state.pending);
@@ -276,8 +277,9 @@ TEST_CASE("autoscale: catching converts exceptions of each callable into failure
     CHECK(r.last_failure == waybill::permanent("count: the process ends"));
     const auto once = [&](auto resize) {
         state = {};
-        return sc::autoscale_once({{"load", [] { return 500; }}}, p, state, [] { return 2; },
-                                  waybill::catching(resize), env);
+        return sc::autoscale_once(
+            {{"load", [] { return 500; }}}, p, state, [] { return 2; }, waybill::catching(resize),
+            env);
     };
     for (const auto& one : {once(fails), once(outcome), once(nothing)}) {
         CHECK(one.failed == 1);

@@ -53,6 +53,9 @@ static_assert([] {
 }());
 static_assert(bounded_list<int, 4>() == bounded_list<int, 4>());
 
-TEST_CASE("bounded_list: keeps the order of its values") { CHECK(sum(of(3, 1, 2)) == 312); }
+TEST_CASE("bounded_list: keeps the order of its values")
+{
+    CHECK(sum(of(3, 1, 2)) == 312);
+}
 
 }  // namespace bounded_list_test

@@ -31,7 +31,8 @@ policy good()
             .down = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10),
             .min_points = 5,
             .cooldown = {seconds(60), seconds(600)},
-            .instances = {1, 20}, .stabilise = {}};
+            .instances = {1, 20},
+            .stabilise = {}};
 }
 
 template <class F>
@@ -76,9 +77,8 @@ TEST_CASE("validate: errors in rules contain the path of the part")
           "/up/above/per_instance");
     CHECK(wrong([](policy& p) { p.up = sc::mean("a") > sc::by_instances({}); }) ==
           "/up/above/by_instances");
-    CHECK(wrong([](policy& p) {
-              p.up = sc::mean("a") > sc::by_instances({{1, 1}, {1, 2}});
-          }) == "/up/above/by_instances/1");
+    CHECK(wrong([](policy& p) { p.up = sc::mean("a") > sc::by_instances({{1, 1}, {1, 2}}); }) ==
+          "/up/above/by_instances/1");
     CHECK(wrong([](policy& p) {
               p.up = sc::mean("a") > sc::by_instances({{1, 1}, {2, endless}});
           }) == "/up/above/by_instances/1");

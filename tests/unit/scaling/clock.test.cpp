@@ -30,8 +30,11 @@ namespace {
 
 policy plain()
 {
-    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 100},
-            .stabilise = {}, .after_failure = {}};
+    return {.up = sc::mean("load") > 100,
+            .down = sc::mean("load") < 10,
+            .instances = {1, 100},
+            .stabilise = {},
+            .after_failure = {}};
 }
 
 const readings high{level("load", 200)};
@@ -122,7 +125,9 @@ TEST_CASE("clock back: stabilisation holds changes in both directions")
 TEST_CASE("clock far ahead once: later decisions are not held for a year")
 {
     const std::int64_t year = 365 * 24 * hour;
-    policy p{.up = sc::mean("work") > 100, .down = sc::mean("work") < 10, .instances = {1, 100},
+    policy p{.up = sc::mean("work") > 100,
+             .down = sc::mean("work") < 10,
+             .instances = {1, 100},
              .stabilise = {}};
     p.cooldown = {seconds(60), seconds(60), true};
     p.stabilise.down = seconds(120);
@@ -133,8 +138,14 @@ TEST_CASE("clock far ahead once: later decisions are not held for a year")
     const decision then = decide(p, much, s, 5, at(year));
     REQUIRE(then.command);
     s.on(then);
-    SUBCASE("applied") { s.on(sc::applied{1}, at(year)); }
-    SUBCASE("failed") { s.on(sc::failed{1}, at(year)); }
+    SUBCASE("applied")
+    {
+        s.on(sc::applied{1}, at(year));
+    }
+    SUBCASE("failed")
+    {
+        s.on(sc::failed{1}, at(year));
+    }
     SUBCASE("without a result") {}
     p.after_failure = seconds(60);
     const std::uint64_t n = s.last_up ? 6 : 5;

@@ -31,9 +31,12 @@ namespace {
 
 policy plain()
 {
-    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 100},
+    return {.up = sc::mean("load") > 100,
+            .down = sc::mean("load") < 10,
+            .instances = {1, 100},
             .stabilise = {},
-            .patience = seconds(60), .after_failure = {}};
+            .patience = seconds(60),
+            .after_failure = {}};
 }
 
 const readings high{level("load", 200)};

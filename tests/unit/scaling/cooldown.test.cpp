@@ -85,14 +85,16 @@ TEST_CASE("cooldown: a change up waits after a change down only if the cooldown 
     const decision held = decide(tests_support::kept(with(60, 600, true)), high, s, 6, at(1));
     CHECK(held.why == reason::cooldown);
     CHECK(held.until == at(60));
-    CHECK(decide(tests_support::kept(with(60, 600, true)), high, s, 6, at(60)).verdict == verdict::up);
+    CHECK(decide(tests_support::kept(with(60, 600, true)), high, s, 6, at(60)).verdict ==
+          verdict::up);
 }
 
 TEST_CASE("cooldown: a steady decision is not held")
 {
     state s;
     s.last_up = s.last_down = at(0);
-    const decision d = decide(tests_support::kept(with(60, 600)), readings{level("load", 50)}, s, 6, at(1));
+    const decision d =
+        decide(tests_support::kept(with(60, 600)), readings{level("load", 50)}, s, 6, at(1));
     CHECK(d.verdict == verdict::steady);
     CHECK(d.why == reason::nothing);
     CHECK_FALSE(d.until);

@@ -40,7 +40,9 @@ static_assert(!decides<policy, waybill::wall_time>);
 
 policy plain()
 {
-    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 20},
+    return {.up = sc::mean("load") > 100,
+            .down = sc::mean("load") < 10,
+            .instances = {1, 20},
             .stabilise = {}};
 }
 
@@ -74,7 +76,8 @@ TEST_CASE("decide: the reasons contain the values of each rule, in the order of 
 {
     policy p{.up = sc::any_of(sc::mean("a") > sc::per_instance(100), sc::highest("b") > 3),
              .down = sc::all_of(sc::highest("a") < 10, sc::mean("c") < 7),
-             .instances = {1, 20}, .stabilise = {}};
+             .instances = {1, 20},
+             .stabilise = {}};
     p.targets = {{.of = sc::mean("a"), .each = 50}};
     const readings now{level("a", 250, at(-30)), level("b", 1)};
     const decision d = decide(p, now, {}, 2, at(0));
@@ -128,8 +131,8 @@ TEST_CASE("decide: the greatest increase of all rules counts")
     CHECK(to(150, 50) == 7);
     CHECK(to(201, 50) == 8);
     CHECK(to(500, 50) == 13);
-    CHECK(to(150, 95) == 10);   // the target needs more
-    CHECK(to(50, 95) == 10);    // and needs no rule
+    CHECK(to(150, 95) == 10);  // the target needs more
+    CHECK(to(50, 95) == 10);   // and needs no rule
     CHECK(to(500, 95) == 13);
     CHECK(to(500, 1'000) == 20);
 }
@@ -157,12 +160,12 @@ TEST_CASE("decide: a target limits a change down, and needs the rule down if the
     const auto to = [&](double load, double work) {
         return decide(p, readings{level("load", load), level("work", work)}, {}, 10, at(0)).to;
     };
-    CHECK(to(5, 20) == 5);     // the number of the rule, although 2 would be enough
-    CHECK(to(5, 70) == 7);     // the target needs 7
-    CHECK(to(5, 95) == 10);    // within the tolerance
-    CHECK(to(50, 20) == 10);   // the rule down does not hold
+    CHECK(to(5, 20) == 5);    // the number of the rule, although 2 would be enough
+    CHECK(to(5, 70) == 7);    // the target needs 7
+    CHECK(to(5, 95) == 10);   // within the tolerance
+    CHECK(to(50, 20) == 10);  // the rule down does not hold
     p.down = {};
-    CHECK(to(50, 20) == 2);    // without one the target is enough
+    CHECK(to(50, 20) == 2);  // without one the target is enough
 }
 
 TEST_CASE("decide: a missing rule changes nothing")
@@ -171,12 +174,12 @@ TEST_CASE("decide: a missing rule changes nothing")
     is(decide(p, {}, {}, 5, at(0)), verdict::steady, reason::nothing, 5);
     policy up_alone = plain();
     up_alone.down = {};
-    is(decide(up_alone, readings{level("load", 0)}, {}, 5, at(0)), verdict::steady,
-       reason::nothing, 5);
+    is(decide(up_alone, readings{level("load", 0)}, {}, 5, at(0)), verdict::steady, reason::nothing,
+       5);
     policy down_alone = plain();
     down_alone.up = {};
-    is(decide(down_alone, readings{level("load", 0)}, {}, 5, at(0)), verdict::down,
-       reason::nothing, 4);
+    is(decide(down_alone, readings{level("load", 0)}, {}, 5, at(0)), verdict::down, reason::nothing,
+       4);
 }
 
 TEST_CASE("decide: bounds limit a change, and are its reason")

@@ -22,8 +22,8 @@ using sc::verdict;
 using tests_support::at;
 using tests_support::level;
 using tests_support::readings;
-using tests_support::scarce::taken;
 using tests_support::seconds;
+using tests_support::scarce::taken;
 
 namespace {
 

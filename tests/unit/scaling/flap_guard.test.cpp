@@ -86,7 +86,8 @@ TEST_CASE("flap guard: a total is compared with the thresholds of fewer instance
 {
     const policy p{.up = sc::mean("orders") > sc::per_instance(100),
                    .down = sc::mean("orders") < 250,
-                   .instances = {1, 20}, .stabilise = {}};
+                   .instances = {1, 20},
+                   .stabilise = {}};
     CHECK(decide(p, readings{level("orders", 240)}, {}, 3, at(0)).why == reason::flapping);
     CHECK(decide(p, readings{level("orders", 200)}, {}, 3, at(0)).to == 2);
     CHECK(decide(p, readings{level("orders", 240)}, {}, 4, at(0)).to == 3);
@@ -109,8 +110,10 @@ TEST_CASE("flap guard: a number cut by a rate limit is evaluated as well")
 {
     // Four have a lower limit than three or five, for any reason.
     const auto odd = [](std::uint64_t n) { return n == 4 ? 10.0 : 1'000.0; };
-    policy p{.up = sc::mean("orders") > sc::of_instances(odd), .down = sc::mean("orders") < 100,
-             .instances = {1, 20}, .stabilise = {}};
+    policy p{.up = sc::mean("orders") > sc::of_instances(odd),
+             .down = sc::mean("orders") < 100,
+             .instances = {1, 20},
+             .stabilise = {}};
     p.step.down.count = 6;
     const readings now{level("orders", 50)};
     CHECK(decide(p, now, {}, 8, at(0)).to == 2);

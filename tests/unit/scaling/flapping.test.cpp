@@ -50,8 +50,8 @@ TEST_CASE("flapping: each alternative of up is compared with each alternative of
     CHECK_FALSE(flaps(up, all_of(mean("a") < 10, mean("b") < 10)));
     CHECK(flaps(up, all_of(mean("a") < 10, mean("b") < 60)));
     // A value between the thresholds separates them.
-    CHECK_FALSE(flaps(all_of(mean("a") > 100, mean("b") > 50),
-                      all_of(mean("a") < 200, mean("b") < 20)));
+    CHECK_FALSE(
+        flaps(all_of(mean("a") > 100, mean("b") > 50), all_of(mean("a") < 200, mean("b") < 20)));
     CHECK(flaps(all_of(mean("a") > 100, mean("b") > 50), any_of(mean("a") < 200, mean("b") < 20)));
     CHECK(flaps(at_least_of(2, mean("a") > 10, mean("b") > 10, mean("c") > 10),
                 all_of(mean("a") < 5, mean("b") < 20)));

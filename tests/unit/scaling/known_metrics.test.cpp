@@ -19,10 +19,11 @@ namespace sc = waybill::scaling;
 
 sc::policy full()
 {
-    sc::policy p{.up = sc::any_of(sc::mean("orders") > 1, !(sc::highest("age") > 2)),
-                 .down = sc::all_of(sc::mean("orders") < 1,
-                                    sc::at_least_of(1, sc::sum("mails") < 3)),
-                 .targets = {{sc::last("backlog"), 100}}, .stabilise = {}};
+    sc::policy p{
+        .up = sc::any_of(sc::mean("orders") > 1, !(sc::highest("age") > 2)),
+        .down = sc::all_of(sc::mean("orders") < 1, sc::at_least_of(1, sc::sum("mails") < 3)),
+        .targets = {{sc::last("backlog"), 100}},
+        .stabilise = {}};
     p.bands.up = {{sc::rate("more") > 1, {.count = 5}}};
     p.bands.down = {{sc::rate("less") > 1, {.count = 5}}};
     p.activation = sc::all_of(sc::last("first") > 0);
@@ -40,8 +41,7 @@ TEST_CASE("metrics_of returns each metric once, in the order of the rules")
 {
     using all = std::vector<std::string_view>;
     const sc::policy p = full();
-    CHECK(sc::metrics_of(p) ==
-          all{"orders", "age", "more", "mails", "less", "first", "backlog"});
+    CHECK(sc::metrics_of(p) == all{"orders", "age", "more", "mails", "less", "first", "backlog"});
     const sc::policy nothing{.stabilise = {}};
     CHECK(sc::metrics_of(nothing) == all{});
 }

@@ -13,11 +13,11 @@
 namespace ladder_test {
 
 namespace sc = waybill::scaling;
+using sc::capacity_tier;
 using sc::decide;
 using sc::decision;
 using sc::policy;
 using sc::reason;
-using sc::capacity_tier;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -25,13 +25,15 @@ using tests_support::readings;
 
 namespace {
 
-const std::vector<capacity_tier> sizes{{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}, {"P1", 125}};
+const std::vector<capacity_tier> sizes{
+    {"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}, {"P1", 125}};
 
 policy database()
 {
     policy p{.up = sc::averaged(sc::mean("dtu")) > 80,
              .down = sc::averaged(sc::mean("dtu")) < 30,
-             .instances = {0, 4}, .stabilise = {}};
+             .instances = {0, 4},
+             .stabilise = {}};
     p.ladder = sizes;
     return p;
 }
@@ -118,10 +120,10 @@ TEST_CASE("ladder: targets choose the lowest tier with enough capacity")
     CHECK(tier_of(54, 2) == 2);
     CHECK(tier_of(56, 2) == 3);
     p.targets = {{.of = sc::averaged(sc::mean("work")), .each = 60, .tolerance = {0, 0}}};
-    CHECK(tier_of(72, 2) == 3);   // 60 capacity
-    CHECK(tier_of(24, 2) == 1);   // 20
-    CHECK(tier_of(23, 2) == 1);   // 19.2
-    CHECK(tier_of(12, 2) == 0);   // 10
+    CHECK(tier_of(72, 2) == 3);  // 60 capacity
+    CHECK(tier_of(24, 2) == 1);  // 20
+    CHECK(tier_of(23, 2) == 1);  // 19.2
+    CHECK(tier_of(12, 2) == 0);  // 10
 }
 
 TEST_CASE("ladder: a percentage is of the capacity of the tier")
@@ -129,14 +131,14 @@ TEST_CASE("ladder: a percentage is of the capacity of the tier")
     policy p = database();
     p.step.up = {.percent = 100};
     CHECK(to(p, 0, 90) == 1);
-    CHECK(to(p, 1, 90) == 2);   // 40
-    CHECK(to(p, 2, 90) == 3);   // 100
+    CHECK(to(p, 1, 90) == 2);  // 40
+    CHECK(to(p, 2, 90) == 3);  // 100
     p.step.down = {.percent = 60};
-    CHECK(to(p, 4, 10) == 2);   // 50
+    CHECK(to(p, 4, 10) == 2);  // 50
     p.step.down = {.percent = 50};
-    CHECK(to(p, 4, 10) == 3);   // 62.5 needs 100
+    CHECK(to(p, 4, 10) == 3);  // 62.5 needs 100
     p.step.down = {.percent = 1};
-    CHECK(to(p, 4, 10) == 3);   // one at least
+    CHECK(to(p, 4, 10) == 3);  // one at least
 }
 
 TEST_CASE("ladder: per_instance uses the capacity of the tier")

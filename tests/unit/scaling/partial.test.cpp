@@ -86,8 +86,8 @@ TEST_CASE("partial: the highest of weighted samples is marked as a bound")
 TEST_CASE("partial: validate refuses averages of statistics that do not grow with the load")
 {
     const auto wrong = [](sc::statistic s) {
-        sc::policy p{.up = sc::averaged(sc::of(s, "cpu")) > 70, .instances = {1, 4},
-                     .stabilise = {}};
+        sc::policy p{
+            .up = sc::averaged(sc::of(s, "cpu")) > 70, .instances = {1, 4}, .stabilise = {}};
         return sc::validate(p).has_value();
     };
     CHECK_FALSE(wrong(sc::statistic::mean));

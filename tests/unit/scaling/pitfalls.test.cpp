@@ -41,7 +41,8 @@ policy article()
             .min_points = 5,
             .max_age = seconds(120),
             .cooldown = {seconds(60), seconds(600)},
-            .instances = {1, 20}, .stabilise = {}};
+            .instances = {1, 20},
+            .stabilise = {}};
 }
 
 decision of(window& w, const policy& p, std::int64_t t, std::uint64_t n = 5)
@@ -128,7 +129,9 @@ TEST_CASE("pitfall: a sample of a clock far ahead does not empty the window")
 TEST_CASE("pitfall: zeros of either sign and the smallest numbers compare exactly")
 {
     const auto stands = [](double v) {
-        return decide(tests_support::kept(article()), readings{level("orders", v, at(0))}, {}, 5, at(0)).verdict;
+        return decide(tests_support::kept(article()), readings{level("orders", v, at(0))}, {}, 5,
+                      at(0))
+            .verdict;
     };
     CHECK(stands(-0.0) == verdict::down);
     CHECK(stands(5e-324) == verdict::down);

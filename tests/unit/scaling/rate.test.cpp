@@ -170,8 +170,7 @@ TEST_CASE("rate: more changes than the state stores hold longer, never shorter, 
     // In this minute there is the same number of further changes, down and up by one.
     std::uint64_t total_down = 0;
     for (int n = 0; n != 20; ++n) {
-        const decision d =
-            l.step({level("work", n % 2 == 0 ? 1.0 : 172.0)}, at(n));
+        const decision d = l.step({level("work", n % 2 == 0 ? 1.0 : 172.0)}, at(n));
         if (d.verdict == verdict::down) total_down += d.from - d.to;
         // Never more than two below the initial number.
         CHECK(l.instances >= 169);
@@ -187,7 +186,10 @@ TEST_CASE("rate: merged changes do not raise the limit")
     state s;
     std::uint64_t id = 0;
     const auto made = [&](std::uint64_t from, std::uint64_t to, std::int64_t t) {
-        s.on(sc::decision{.from = from, .desired = to, .to = to, .now = at(t),
+        s.on(sc::decision{.from = from,
+                          .desired = to,
+                          .to = to,
+                          .now = at(t),
                           .command = sc::command{++id, from, to}});
         CHECK(s.on(sc::applied{id}, at(t)) == sc::command_result::applied);
     };

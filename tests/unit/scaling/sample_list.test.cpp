@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/scaling/detail/sample_list.hpp>
-
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -9,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <waybill/scaling/detail/sample_list.hpp>
 
 namespace sample_list_test {
 namespace {
@@ -31,7 +30,9 @@ TEST_CASE("readings_of: the statistics equal those of a window, in any order of 
     const double none = std::numeric_limits<double>::quiet_NaN();
     const double values[]{0.1, -1e16, 1e16, 0.3, 7.25, none};
     std::mt19937_64 random(1);
-    const auto pick = [&random](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+    const auto pick = [&random](std::uint32_t n) {
+        return static_cast<std::uint32_t>(random() % n);
+    };
     for (int run = 0; run != 20'000; ++run) {
         const wall_time now = wall_time{} + duration::seconds(1'000);
         std::vector<sc::metric_samples> list(1);

@@ -26,7 +26,10 @@ namespace {
 
 sc::decision asked(std::uint64_t desired, std::int64_t t, std::int64_t down, std::int64_t up = 0)
 {
-    return {.from = 10, .desired = desired, .to = 10, .now = at(t),
+    return {.from = 10,
+            .desired = desired,
+            .to = 10,
+            .now = at(t),
             .stabilise = {seconds(up), seconds(down)}};
 }
 
@@ -118,8 +121,12 @@ TEST_CASE("state: an applied command limits a warm-up end that a clock far ahead
 {
     state s;
     const auto ordered = [&](std::uint64_t id, std::int64_t t, std::int64_t warm_up) {
-        s.on(sc::decision{.from = id, .desired = id + 1, .to = id + 1, .now = at(t),
-                          .command = sc::command{id, id, id + 1}, .warm_up = seconds(warm_up)});
+        s.on(sc::decision{.from = id,
+                          .desired = id + 1,
+                          .to = id + 1,
+                          .now = at(t),
+                          .command = sc::command{id, id, id + 1},
+                          .warm_up = seconds(warm_up)});
     };
     constexpr std::int64_t year = 31'536'000;
     ordered(1, year, 30);
@@ -134,13 +141,13 @@ TEST_CASE("state: an applied command limits a warm-up end that a clock far ahead
 TEST_CASE("state: a decision that found its command applied confirms only that command")
 {
     state s;
-    s.on(sc::decision{.from = 5, .desired = 6, .to = 6, .now = at(0),
-                      .command = sc::command{1, 5, 6}});
+    s.on(sc::decision{
+        .from = 5, .desired = 6, .to = 6, .now = at(0), .command = sc::command{1, 5, 6}});
     const sc::decision saw{.from = 6, .desired = 6, .to = 6, .now = at(1), .arrived = true};
     s.on(saw);
     CHECK(s.last_up == at(1));
-    s.on(sc::decision{.from = 6, .desired = 9, .to = 9, .now = at(2),
-                      .command = sc::command{2, 6, 9}});
+    s.on(sc::decision{
+        .from = 6, .desired = 9, .to = 9, .now = at(2), .command = sc::command{2, 6, 9}});
     s.on(saw);  // reported again
     CHECK(s.pending);
     CHECK(s.applied_changes.size() == 1);
@@ -154,7 +161,9 @@ TEST_CASE("state: applied changes are bounded, and their sum is kept")
         const bool more = id % 3 != 0;
         const std::uint64_t from = 50, to = more ? 50 + id : 50 - id % 7 - 1;
         (more ? up : down) += more ? id : id % 7 + 1;
-        s.on(sc::decision{.from = from, .desired = to, .to = to,
+        s.on(sc::decision{.from = from,
+                          .desired = to,
+                          .to = to,
                           .now = at(static_cast<std::int64_t>(id)),
                           .command = sc::command{id, from, to}});
         s.on(sc::applied{id}, at(static_cast<std::int64_t>(id)));
@@ -176,8 +185,8 @@ TEST_CASE("state: merged changes have the latest time of their parts")
     state s;
     for (std::uint64_t id = 1; id <= state::changes + 1; ++id) {
         const std::int64_t t = id == 1 ? 3'000 : static_cast<std::int64_t>(id);
-        s.on(sc::decision{.from = 1, .desired = 2, .to = 2, .now = at(t),
-                          .command = sc::command{id, 1, 2}});
+        s.on(sc::decision{
+            .from = 1, .desired = 2, .to = 2, .now = at(t), .command = sc::command{id, 1, 2}});
         s.on(sc::applied{id}, at(t));
     }
     CHECK(s.applied_changes[0] == sc::applied_change{at(3'000), 0, 2});
@@ -189,7 +198,10 @@ TEST_CASE("state: merged huge changes do not overflow")
     for (std::uint64_t id = 1; id <= 40; ++id) {
         const bool more = id % 2 != 0;
         const std::uint64_t from = more ? 0 : UINT64_MAX, to = more ? UINT64_MAX : 0;
-        s.on(sc::decision{.from = from, .desired = to, .to = to, .now = at(0),
+        s.on(sc::decision{.from = from,
+                          .desired = to,
+                          .to = to,
+                          .now = at(0),
                           .command = sc::command{id, from, to}});
         s.on(sc::applied{id}, at(0));
     }

@@ -135,14 +135,16 @@ TEST_CASE("target: the target that needs the most instances decides")
 
 TEST_CASE("target: its evidence contains the value, the limit and the wanted number")
 {
-    const decision d = decide(tests_support::kept(for_each(100)), readings{level("work", 250)}, {}, 2, at(0));
+    const decision d =
+        decide(tests_support::kept(for_each(100)), readings{level("work", 250)}, {}, 2, at(0));
     REQUIRE(d.reasons.size() == 1);
     CHECK(d.reasons[0].part == role::target);
     CHECK(d.reasons[0].value == 250.0);
     CHECK(d.reasons[0].limit == 200.0);
     CHECK(d.reasons[0].holds == tribool::yes);
     CHECK(d.reasons[0].wants == 3);
-    const decision enough = decide(tests_support::kept(for_each(100)), readings{level("work", 150)}, {}, 2, at(0));
+    const decision enough =
+        decide(tests_support::kept(for_each(100)), readings{level("work", 150)}, {}, 2, at(0));
     CHECK(enough.reasons[0].holds == tribool::no);
     CHECK(enough.reasons[0].wants == 2);
     const decision unknown = decide(tests_support::kept(for_each(100)), {}, {}, 2, at(0));

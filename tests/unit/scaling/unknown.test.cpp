@@ -38,7 +38,8 @@ policy two_metrics()
              .down = sc::all_of(sc::mean("a") < 10, sc::mean("b") < 10),
              .min_points = 5,
              .max_age = seconds(120),
-             .instances = {1, 20}, .stabilise = {}};
+             .instances = {1, 20},
+             .stabilise = {}};
     return p;
 }
 
@@ -119,8 +120,11 @@ TEST_CASE("unknown: an unknown target holds a change down, with a rule down and 
 TEST_CASE(
     "unknown: an unknown activation rule keeps the last instance, and does not start the first")
 {
-    policy p{.up = sc::mean("a") > 100, .min_points = 5, .max_age = seconds(120),
-             .instances = {0, 9}, .stabilise = {}};
+    policy p{.up = sc::mean("a") > 100,
+             .min_points = 5,
+             .max_age = seconds(120),
+             .instances = {0, 9},
+             .stabilise = {}};
     p.activation = sc::mean("b") > 0;
     sc::state s;
     s.inactive_since = at(-1'000);
@@ -134,7 +138,9 @@ TEST_CASE(
 TEST_CASE("unknown: non-finite and missing thresholds are unknown")
 {
     const readings low{level("a", 0), level("b", 0)};
-    policy p{.up = sc::mean("a") > 100, .down = sc::mean("b") < 10, .instances = {1, 20},
+    policy p{.up = sc::mean("a") > 100,
+             .down = sc::mean("b") < 10,
+             .instances = {1, 20},
              .stabilise = {}};
     for (const double bad : {not_a_number, endless, -endless}) {
         p.down = sc::mean("b") < bad;
@@ -190,15 +196,15 @@ TEST_CASE("unknown: if_missing decides the result of a comparison without its me
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
-    p.down = sc::all_of(sc::mean("a") < 10, (sc::mean("b") < 10).if_missing(
-                                                sc::when_missing::holds));
+    p.down =
+        sc::all_of(sc::mean("a") < 10, (sc::mean("b") < 10).if_missing(sc::when_missing::holds));
     for (const way& w : ways()) {
         const decision d = decide(p, w.metrics, {}, 5, at(0));
         CHECK(d.verdict == verdict::down);
         CHECK(d.reasons.back().missing == w.missing);
     }
-    p.down = sc::all_of(sc::mean("a") < 10, (sc::mean("b") < 10).if_missing(
-                                                sc::when_missing::fails));
+    p.down =
+        sc::all_of(sc::mean("a") < 10, (sc::mean("b") < 10).if_missing(sc::when_missing::fails));
     for (const way& w : ways()) {
         CHECK(decide(p, w.metrics, {}, 5, at(0)).verdict == verdict::steady);
     }
@@ -218,7 +224,9 @@ TEST_CASE("unknown: a decision that does not depend on the unknown part is made"
 TEST_CASE("unknown: with_points, not_older_than and if_missing of a combined rule reach each part")
 {
     const sc::rule both = sc::all_of(sc::mean("a") < 10, sc::any_of(sc::mean("b") < 10));
-    policy p{.up = sc::mean("a") > 100, .down = both.with_points(11), .instances = {1, 20},
+    policy p{.up = sc::mean("a") > 100,
+             .down = both.with_points(11),
+             .instances = {1, 20},
              .stabilise = {}};
     const readings low{level("a", 0, at(0)), level("b", 0, at(0))};
     is_unknown(decide(p, low, {}, 5, at(0)), missing_part::points);
@@ -232,8 +240,10 @@ TEST_CASE("unknown: a number of instances for which the rule up is unknown is no
 {
     // Whether three are enough is unknown: the table begins with four.
     const auto steps = sc::by_instances({{4, 100}, {8, 300}});
-    const policy p{.up = sc::mean("a") > steps, .down = sc::mean("a") < 10,
-                   .instances = {1, 20}, .stabilise = {}};
+    const policy p{.up = sc::mean("a") > steps,
+                   .down = sc::mean("a") < 10,
+                   .instances = {1, 20},
+                   .stabilise = {}};
     const decision d = decide(p, readings{level("a", 0)}, {}, 4, at(0));
     CHECK(d.verdict == verdict::held);
     CHECK(d.why == reason::flapping);

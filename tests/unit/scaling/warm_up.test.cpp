@@ -26,7 +26,9 @@ namespace {
 
 policy steps()
 {
-    policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100},
+    policy p{.up = sc::mean("cpu") > 60,
+             .down = sc::mean("cpu") < 40,
+             .instances = {1, 100},
              .stabilise = {}};
     p.step = {.up = {.percent = 10}, .down = {.percent = 10}};
     p.bands.up = {{sc::mean("cpu") > 70, {.percent = 30}}};

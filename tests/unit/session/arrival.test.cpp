@@ -2,12 +2,12 @@
 //
 // Messages without step numbers: a pipeline numbers them by their arrival.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -29,7 +29,10 @@ using waybill::wall_time;
 
 step_facts unnumbered(std::uint64_t sequence, bool last = false, std::uint64_t deliveries = 1)
 {
-    return {.sequence = sequence, .step = 0, .last = last, .deliveries = deliveries,
+    return {.sequence = sequence,
+            .step = 0,
+            .last = last,
+            .deliveries = deliveries,
             .by_arrival = true};
 }
 
@@ -71,8 +74,8 @@ struct session {
                 return fault{};
             },
             [&](const pipeline::write_dead_letter& a) {
-                letters += std::to_string(pipe.message().step) + " " +
-                           std::string(name(a.reason)) + ": " + std::string(pipe.reason()) + "\n";
+                letters += std::to_string(pipe.message().step) + " " + std::string(name(a.reason)) +
+                           ": " + std::string(pipe.reason()) + "\n";
                 return fault{};
             },
             [&](waybill::complete) { return fault{}; },
@@ -121,8 +124,9 @@ TEST_CASE("arrival: a failed session gives each later message its own number")
     CHECK(s(unnumbered(72, false, 2)) == step_outcome::dead_lettered);  // it was not complete
     CHECK(s(unnumbered(73, true)) == step_outcome::dead_lettered);
     CHECK(s.ran == std::vector<std::uint64_t>{1});
-    CHECK(s.letters == "2 failed: no price\n3 session_failed: no price\n"
-                       "3 session_failed: no price\n4 session_failed: no price\n");
+    CHECK(s.letters ==
+          "2 failed: no price\n3 session_failed: no price\n"
+          "3 session_failed: no price\n4 session_failed: no price\n");
     CHECK(!s.has_state);
 }
 
@@ -130,7 +134,9 @@ TEST_CASE("arrival: a message that the broker took after two deliveries is a gap
 {
     session s;
     s.has_state = true;
-    s.state = {.done = 1, .begun = wall_time::at(duration::seconds(1)), .arrived = 2,
+    s.state = {.done = 1,
+               .begun = wall_time::at(duration::seconds(1)),
+               .arrived = 2,
                .arrived_sequence = 71};
     CHECK(s(unnumbered(72)) == step_outcome::dead_lettered);
     CHECK(s.letters == "3 gap: step 3 arrived, but step 2 is missing\n");
@@ -151,14 +157,16 @@ TEST_CASE("arrival: numbered and other messages in one session contradict each o
     session s;
     CHECK(s({.sequence = 70, .step = 1, .total = 3}) == step_outcome::done);
     CHECK(s(unnumbered(71)) == step_outcome::dead_lettered);
-    CHECK(s.letters == "0 contradiction: step 0: it has no step number, but earlier messages of "
-                       "its session have one\n");
+    CHECK(s.letters ==
+          "0 contradiction: step 0: it has no step number, but earlier messages of "
+          "its session have one\n");
 
     session other;
     CHECK(other(unnumbered(70)) == step_outcome::done);
     CHECK(other({.sequence = 71, .step = 2, .total = 3}) == step_outcome::dead_lettered);
-    CHECK(other.letters == "2 contradiction: step 2: it has a step number, but earlier messages "
-                           "of its session have none\n");
+    CHECK(other.letters ==
+          "2 contradiction: step 2: it has a step number, but earlier messages "
+          "of its session have none\n");
 }
 
 TEST_CASE("arrival: independent messages fail alone, and the numbers go on")

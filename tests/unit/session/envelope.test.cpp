@@ -51,8 +51,14 @@ static_assert(detail::open_state(std::nullopt, 0).outcome == state_read::absent)
 static_assert(detail::open_state("", budget).outcome == state_read::corrupt);
 static_assert(detail::open_state("", 0).problem == opened_state::problem_type::empty);
 
-constexpr opened_state open(std::string_view bytes) { return detail::open_state(bytes, budget); }
-constexpr opened_state::problem_type wrong(std::string_view bytes) { return open(bytes).problem; }
+constexpr opened_state open(std::string_view bytes)
+{
+    return detail::open_state(bytes, budget);
+}
+constexpr opened_state::problem_type wrong(std::string_view bytes)
+{
+    return open(bytes).problem;
+}
 
 // JSON without an envelope.
 static_assert(open(R"({"IsFailedSession":true})").without_envelope);
@@ -244,15 +250,15 @@ TEST_CASE("envelope: describe returns a text for each outcome")
     const auto said = [](std::optional<std::string_view> bytes) {
         return describe(detail::open_state(bytes, budget));
     };
-    const std::string what_to_do = ": do not treat it as a new session; save the bytes, check its "
-                                   "steps, and then clear the state by hand";
+    const std::string what_to_do =
+        ": do not treat it as a new session; save the bytes, check its "
+        "steps, and then clear the state by hand";
     CHECK(said(std::nullopt) == "state: absent: the session is new or has ended");
     CHECK(said(example) == "state: ok, 58 bytes, json of version 2.0");
     CHECK(said("{}") == "state: ok, 2 bytes, json without an envelope");
     CHECK(said("") == "state: corrupt: the state is empty (0 bytes)" + what_to_do);
     CHECK(said("[]") ==
-          "state: corrupt: 2 bytes that begin with neither an envelope nor {" +
-              what_to_do);
+          "state: corrupt: 2 bytes that begin with neither an envelope nor {" + what_to_do);
     CHECK(said(example.substr(0, 20)) ==
           "state: corrupt: 20 bytes, truncated in the first line" + what_to_do);
     CHECK(said(example.substr(0, 40)) ==

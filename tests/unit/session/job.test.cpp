@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/core/detail/broker_sequence.hpp>
-#include <waybill/session/job.hpp>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +7,9 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
+
+#include <waybill/core/detail/broker_sequence.hpp>
+#include <waybill/session/job.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/step_order.hpp>
 #include <waybill/session/step_properties.hpp>
@@ -222,7 +222,8 @@ TEST_CASE("stamp_properties: written properties are read unchanged")
     CHECK(written(last, all).size() == 11);
     CHECK(read(written(last, all)).origin == all);
     CHECK(written({"x", 1, 1, 0, false}).size() == 2);
-    CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).properties.total == UINT64_MAX);
+    CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).properties.total ==
+          UINT64_MAX);
 }
 
 TEST_CASE("stamp_properties: an error contains the property, and step 0")
@@ -271,7 +272,8 @@ TEST_CASE("stamp_properties: an error contains the property, and step 0")
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
     is(other, step_properties::read_result::read_outcome::other_session, "waybill-session");
     CHECK(other.properties.session == "order-17");
-    CHECK(other.text() == "waybill-session is 'order-18', but the session id of the broker is 'order-17'");
+    CHECK(other.text() ==
+          "waybill-session is 'order-18', but the session id of the broker is 'order-17'");
 }
 
 TEST_CASE("row_key: keys sort as their numbers")
@@ -279,7 +281,8 @@ TEST_CASE("row_key: keys sort as their numbers")
     CHECK(waybill::row_key::of(17) == "00000000000000000017");
     CHECK(waybill::row_key::of(0).size() == 20);
     CHECK(waybill::row_key::of(UINT64_MAX) == "18446744073709551615");
-    const std::uint64_t numbers[] = {0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
+    const std::uint64_t numbers[] = {
+        0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
     for (const std::uint64_t a : numbers) {
         const auto back = waybill::row_key::read(waybill::row_key::of(a));
         CHECK(back.outcome == row_key::read_outcome::ok);
@@ -315,8 +318,7 @@ TEST_CASE("row_key: each outcome of a read has a name and a description")
         CHECK(name(r.outcome) != "?");
         CHECK(describe(r).size() > 1);
     }
-    CHECK(describe(waybill::row_key::read("17")).find("row key of 2 digits instead of 20") ==
-          0);
+    CHECK(describe(waybill::row_key::read("17")).find("row key of 2 digits instead of 20") == 0);
     CHECK(describe(waybill::row_key::read("")) == "row key is empty instead of 20 digits");
     CHECK(describe(waybill::row_key::read("x")) ==
           "row key contains a character that is not a digit: it must have 20 digits");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/held.hpp>
 
 #include <waybill/core/match.hpp>
@@ -85,7 +84,9 @@ std::string asks(const pipeline& pipe, steady_time now = at(0))
         [](pipeline::execute e) {
             return "execute " + std::to_string(e.step) + " try " + std::to_string(e.tries);
         },
-        [](pipeline::save_state s) { return std::string(s.keep_old_value ? "save undone" : "save"); },
+        [](pipeline::save_state s) {
+            return std::string(s.keep_old_value ? "save undone" : "save");
+        },
         [](pipeline::write_dead_letter p) {
             return "park " + std::string(name(p.reason)) + " " + std::to_string(p.cause) + "/" +
                    std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) +
@@ -643,8 +644,9 @@ TEST_CASE("pipeline: another first step than that of the session is a contradict
     CHECK(ends(pipe) == "complete");
     CHECK(pipe.ended() == step_outcome::repeated);
 
-    for (const step_facts& other : {step_facts{52, 3, 3, 6, false, 1}, step_facts{53, 2, 1, 6, false, 1},
-                                    step_facts{54, 5, 1, 6, false, 1}}) {
+    for (const step_facts& other :
+         {step_facts{52, 3, 3, 6, false, 1}, step_facts{53, 2, 1, 6, false, 1},
+          step_facts{54, 5, 1, 6, false, 1}}) {
         pipe = held(quick(), state_read::ok, begun);
         REQUIRE(receives(pipe, other));
         CHECK(pipe.reason().ends_with(

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-#include <support/held.hpp>
-
-#include <waybill/session/pipeline.hpp>
-#include <waybill/session/pipeline_dead_letter.hpp>
-
 #include <chrono>
 #include <string>
 #include <variant>
 
 #include <doctest/doctest.h>
+#include <support/held.hpp>
+
 #include <waybill/core/crc32c.hpp>
 #include <waybill/session/dead_letter_import.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
+#include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
 
 namespace step_letter_test {
 namespace {
@@ -119,9 +118,9 @@ TEST_CASE(
     CHECK(kept({}, true).kept == dead_letter_body::pointer);
     CHECK(kept({}, true).size == 12);
     // Keeping nothing is refused, and counts as a pointer.
-    CHECK(validate(pipeline_dead_letter::policy{
-                       .dead_letters = {.keeps = dead_letter_body::discard}})
-              ->field == "dead_letters.keeps");
+    CHECK(
+        validate(pipeline_dead_letter::policy{.dead_letters = {.keeps = dead_letter_body::discard}})
+            ->field == "dead_letters.keeps");
     CHECK(!validate(pipeline_dead_letter::policy{}));
     CHECK(kept({.dead_letters = {.keeps = dead_letter_body::discard}}).kept ==
           dead_letter_body::pointer);

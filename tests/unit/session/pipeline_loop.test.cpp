@@ -3,13 +3,13 @@
 // The loop of the head comment of pipeline.hpp in a small program: a job numbers the steps, the
 // state is text in a store with versions, and failed steps become letters.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/session.hpp>
 #include <waybill/session/detail/text_state_codec.hpp>

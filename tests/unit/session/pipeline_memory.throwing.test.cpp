@@ -3,13 +3,13 @@
 // The heap memory of a pipeline: none if steps are done. If a step fails and there is no memory for
 // the reason, nothing changes, and the same event can be reported again.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <new>
 #include <string>
 
+#include <doctest/doctest.h>
 #include <support/scarce_new.hpp>
+
 #include <waybill/session/pipeline.hpp>
 
 namespace pipeline_memory_test {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <string>
+
+#include <doctest/doctest.h>
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/session/pipeline.hpp>

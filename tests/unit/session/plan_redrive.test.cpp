@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/session/plan_redrive.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -12,6 +10,8 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
+
+#include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
 
 namespace plan_redrive_test {
@@ -131,8 +131,8 @@ TEST_CASE("plan_redrive: the first step in a message completes no earlier steps"
     // Step 2 has failed, and step 5 has itself as the first step of its session.
     letters v = order_17({2, 3, 4, 5});
     for (pipeline_dead_letter& l : v) {
-        l.reason =
-            l.properties.step == 2 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
+        l.reason = l.properties.step == 2 ? dead_letter_reason::failed
+                                          : dead_letter_reason::session_failed;
         l.resume_at = 2;
     }
     v[3].resume_at = 5;  // as in a letter that trusts this
@@ -472,7 +472,9 @@ TEST_CASE("plan_redrive: independent failures are sent alone")
     CHECK(p.ready == 3);
     CHECK(p.step(v, 0).properties == waybill::step_properties{"import-3~1", 17, 17, 0, false});
     CHECK(p.step(v, 2).properties == waybill::step_properties{"import-3~1", 4'000, 17, 0, true});
-    const std::string line = "import-3 -> import-3~1: 3 dead letters, steps 17 to 4000 (each alone): failed: no template";
+    const std::string line =
+        "import-3 -> import-3~1: 3 dead letters, steps 17 to 4000 (each alone): failed: no "
+        "template";
     CHECK(describe(p.sessions[0], v) == line);
     v[1].text = "no price";
     CHECK(describe(p.sessions[0], v) == line + ", and 1 for another reason");
@@ -491,7 +493,8 @@ TEST_CASE("plan_redrive: independent failures are sent alone")
 TEST_CASE("letter_order: equals the stable sort of std::list")
 {
     tests_support::dice d(7);
-    const std::string parts[] = {"", "a", "aaaaaaa", "aaaaaaab", std::string(1, '\0'), "b", "\xFF", "order-"};
+    const std::string parts[] = {"",  "a",    "aaaaaaa", "aaaaaaab", std::string(1, '\0'),
+                                 "b", "\xFF", "order-"};
     for (int round = 0; round != 300; ++round) {
         letters v(d(round < 200 ? 12 : 300));
         for (pipeline_dead_letter& l : v) {

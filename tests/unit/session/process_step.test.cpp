@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
+
+#include <doctest/doctest.h>
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -20,10 +20,10 @@ using waybill::result;
 using state_loaded = waybill::pipeline::state_loaded;
 using waybill::state_read;
 using waybill::steady_time;
-using waybill::step_outcome;
 using waybill::step_facts;
-using waybill::testing::manual_environment;
+using waybill::step_outcome;
 using waybill::wall_time;
+using waybill::testing::manual_environment;
 
 /// Records the calls, and returns the scripted results.
 struct calls {
@@ -159,8 +159,7 @@ TEST_CASE("process_step: a stop request during the save of a try gives the step 
     calls c = with();
     c.deliveries = 0;
     c.on_save = [&](int saves) {
-        if (saves == 1)
-            c.pipe.on(waybill::stop_requested{}, c.env.now());
+        if (saves == 1) c.pipe.on(waybill::stop_requested{}, c.env.now());
     };
     CHECK(c(1) == step_outcome::given_back);
     CHECK(c.said == "load save save back ");
@@ -218,7 +217,9 @@ TEST_CASE("process_step: the dead letter contains why the state is unreadable or
     for (const char* const why : {"", "858 bytes, and 400 is the most"}) {
         c = with();
         c.save = waybill::permanent(why);
-        c.on_save = [&](int) { if (c.said.ends_with("run save save ")) c.save = {}; };
+        c.on_save = [&](int) {
+            if (c.said.ends_with("run save save ")) c.save = {};
+        };
         CHECK(c(1) == step_outcome::dead_lettered);
         const std::string more = *why == '\0' ? std::string() : std::string(": ") + why;
         CHECK(c.pipe.reason() == "the store permanently refuses the state after this step" + more);
@@ -275,8 +276,7 @@ TEST_CASE("process_step: pauses have the jitter of the environment's random numb
                   .failures = 1};
     manual_environment same = c.env;
     CHECK(c() == step_outcome::done);
-    const duration expected =
-        waybill::pause({.base = duration::seconds(4)}, 1, same.random());
+    const duration expected = waybill::pause({.base = duration::seconds(4)}, 1, same.random());
     CHECK(c.env.slept() == expected);
 }
 
@@ -320,8 +320,7 @@ TEST_CASE("process_step: a result with an empty fault as its error is an error")
     pipeline pipe;
     manual_environment env;
     const step_outcome e = waybill::process_step(
-        pipe, step_facts{}, env,
-        [](pipeline::load_state) { return state_loaded{}; },
+        pipe, step_facts{}, env, [](pipeline::load_state) { return state_loaded{}; },
         [](pipeline::execute) { return waybill::pipeline::executed{}; },
         [](pipeline::save_state) -> result<void> { return waybill::unexpected(fault{}); },
         [](pipeline::write_dead_letter) { return fault{}; },

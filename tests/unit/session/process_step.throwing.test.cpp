@@ -2,12 +2,12 @@
 //
 // Calls that throw: the pipeline requests them again, and the current message continues.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
+
+#include <doctest/doctest.h>
 
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -18,8 +18,8 @@ namespace {
 using waybill::fault;
 using waybill::pipeline;
 using state_loaded = waybill::pipeline::state_loaded;
-using waybill::step_outcome;
 using waybill::step_facts;
+using waybill::step_outcome;
 
 struct calls {
     pipeline pipe{};

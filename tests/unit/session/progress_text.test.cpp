@@ -39,7 +39,10 @@ detail::progress_lines how(std::string_view lines)
 {
     return detail::read_progress_lines(lines).outcome;
 }
-std::uint64_t line(std::string_view lines) { return detail::read_progress_lines(lines).line; }
+std::uint64_t line(std::string_view lines)
+{
+    return detail::read_progress_lines(lines).line;
+}
 
 }  // namespace
 
@@ -127,29 +130,56 @@ TEST_CASE("progress_text: a failure's text is cut to any size, between character
 
 TEST_CASE("progress_text: malformed lines are refused, with the number of the line")
 {
-    const std::string good = "done 2\ntotal 5\ntries 1\nbegun 2024-02-29T12:00:00Z\n" +
-                             failed_line + "text\n";
+    const std::string good =
+        "done 2\ntotal 5\ntries 1\nbegun 2024-02-29T12:00:00Z\n" + failed_line + "text\n";
     REQUIRE(how(good) == detail::progress_lines::ok);
     for (const char* lines : {
-             "done 0\n", "done 02\n", "done +2\n", "done -2\n", "done 2 \n", "done  2\n", "done\n",
-             "done \n", "done 2\r\n", "done 2,5\n", "done 0x2\n", "done 2 3\n",
-             "done 18446744073709551616\n", "done 99999999999999999999\n",
-             "done 2\ndone 2\n", "total 5\ndone 2\n", "done 2",
-             "begun 1970-01-01T00:00:00Z\n", "begun 2024-02-29T12:00:00.0Z\n",
-             "begun 2024-02-29T12:00:00.10Z\n", "begun 2023-02-29T12:00:00Z\n",
-             "begun 2024-02-29T12:00:00\n", "begun 2024-02-29 12:00:00Z\n", "begun now\n",
+             "done 0\n",
+             "done 02\n",
+             "done +2\n",
+             "done -2\n",
+             "done 2 \n",
+             "done  2\n",
+             "done\n",
+             "done \n",
+             "done 2\r\n",
+             "done 2,5\n",
+             "done 0x2\n",
+             "done 2 3\n",
+             "done 18446744073709551616\n",
+             "done 99999999999999999999\n",
+             "done 2\ndone 2\n",
+             "total 5\ndone 2\n",
+             "done 2",
+             "begun 1970-01-01T00:00:00Z\n",
+             "begun 2024-02-29T12:00:00.0Z\n",
+             "begun 2024-02-29T12:00:00.10Z\n",
+             "begun 2023-02-29T12:00:00Z\n",
+             "begun 2024-02-29T12:00:00\n",
+             "begun 2024-02-29 12:00:00Z\n",
+             "begun now\n",
              "begun 2262-04-11T23:47:16.854775808Z\n",
-             "failed\n", "failed 3\n", "failed 3 17\n", "failed 3 17 exhausted\n",
-             "failed 3 17 exhausted 5\n", "failed 3 17 exhausted 5 2024-02-29T12:00:00Z\n",
-             "failed 3 17  5 2024-02-29T12:00:00Z \n", "failed x 17 gap 5 2024-02-29T12:00:00Z \n",
-             "failed 3 17 gap 5 later \n", "failed 3 17 gap 5 2024-02-29T12:00:00Z \\\n",
+             "failed\n",
+             "failed 3\n",
+             "failed 3 17\n",
+             "failed 3 17 exhausted\n",
+             "failed 3 17 exhausted 5\n",
+             "failed 3 17 exhausted 5 2024-02-29T12:00:00Z\n",
+             "failed 3 17  5 2024-02-29T12:00:00Z \n",
+             "failed x 17 gap 5 2024-02-29T12:00:00Z \n",
+             "failed 3 17 gap 5 later \n",
+             "failed 3 17 gap 5 2024-02-29T12:00:00Z \\\n",
              "failed 3 17 gap 5 2024-02-29T12:00:00Z \\t\n",
              "failed 3 17 gap 5 2024-02-29T12:00:00Z \\x\n",
              "failed 3 17 gap 5 2024-02-29T12:00:00Z \\x41\n",
              "failed 3 17 gap 5 2024-02-29T12:00:00Z \\x0D\n",
              "failed 3 17 gap 5 2024-02-29T12:00:00Z \\xzz\n",
              "failed 3 17 gap 5 2024-02-29T12:00:00Z \x01\n",
-             "speed 3\ndone 2\n", "speed 3", "\n", "done 2\n\n", "speed 3\n\nspeed 4\n",
+             "speed 3\ndone 2\n",
+             "speed 3",
+             "\n",
+             "done 2\n\n",
+             "speed 3\n\nspeed 4\n",
          }) {
         CAPTURE(lines);
         const detail::read_progress r = detail::read_progress_lines(lines);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/session/redrive.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <waybill/session/redrive.hpp>
 
 namespace redrive_test {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/session/redrive_all.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -10,8 +8,10 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
 #include <waybill/core/environment.hpp>
 #include <waybill/retry/call_report.hpp>
+#include <waybill/session/redrive_all.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_pipeline_dead_letters.hpp>
 
@@ -79,8 +79,8 @@ TEST_CASE("redrive_all: sessions that failed at the given step are sent again in
     add(dead_letters, dead_letters_of("order-3", 3));
     queue q;
     environment env;
-    const auto r = redrive_all(dead_letters, {.failed_step = 4},
-                               [&](const auto& m) { return q.send(m); }, env);
+    const auto r = redrive_all(
+        dead_letters, {.failed_step = 4}, [&](const auto& m) { return q.send(m); }, env);
     CHECK(q.bodies == texts{"order-1/4", "order-1/5", "order-2/4", "order-2/5"});
     CHECK(q.ids.front() == "order-1/00000000000000000104~1");
     CHECK(r.ok());
@@ -147,8 +147,8 @@ TEST_CASE("redrive_all: the oldest session is sent first")
     queue q;
     environment env;
     CHECK(redrive_all(dead_letters, {}, [&](const auto& m) { return q.send(m); }, env).ok());
-    CHECK(q.bodies == texts{"order-3/4", "order-3/5", "order-2/4", "order-2/5", "order-1/4",
-                            "order-1/5"});
+    CHECK(q.bodies ==
+          texts{"order-3/4", "order-3/5", "order-2/4", "order-2/5", "order-1/4", "order-1/5"});
 }
 
 TEST_CASE(
@@ -192,8 +192,7 @@ TEST_CASE("redrive_all: a queue that always throttles ends the call")
     CHECK(calls == 5);
     CHECK(env.slept() == waybill::duration(2min));  // the broker's delay, at most the cap of 30 s
     CHECK(dead_letters == dead_letters_of("order-1", 4));
-    CHECK(describe(r) ==
-          "stopped (transient: busy): 0 sent, 0 removed, 0 held back");
+    CHECK(describe(r) == "stopped (transient: busy): 0 sent, 0 removed, 0 held back");
 }
 
 TEST_CASE("redrive_all: an unknown outcome is repeated with the same id and reported")
@@ -260,8 +259,7 @@ TEST_CASE("redrive_all: a stop request ends the call, and a further call continu
     redrive_all(dead_letters, {}, go_on, {}, env, r);
     CHECK(r.ok());
     CHECK(r.sent == 5);
-    CHECK(q.bodies ==
-          texts{"order-1/1", "order-1/2", "order-1/3", "order-1/4", "order-1/5"});
+    CHECK(q.bodies == texts{"order-1/1", "order-1/2", "order-1/3", "order-1/4", "order-1/5"});
     CHECK(dead_letters.letters().empty());
     // A time limit.
     dead_letters = dead_letters_of("order-1", 1);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/session/redrive_all.hpp>
-
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -9,7 +7,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
 #include <waybill/ext/exceptions.hpp>
+#include <waybill/session/redrive_all.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_pipeline_dead_letters.hpp>
 
@@ -128,9 +128,8 @@ TEST_CASE("redrive_all: catching turns an exception of the send function into a 
     CHECK(r.ok());
     CHECK(r.in_doubt == 1);
     CHECK(calls == 5);
-    const auto refused = waybill::catching([](const message&) -> fault {
-        throw std::runtime_error("bad");
-    });
+    const auto refused =
+        waybill::catching([](const message&) -> fault { throw std::runtime_error("bad"); });
     dead_letters = two_sessions();
     CHECK(waybill::redrive_all(dead_letters, {}, refused, env).refused.size() == 2);
 }

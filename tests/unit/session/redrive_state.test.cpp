@@ -2,14 +2,14 @@
 //
 // The state with which a redriven session begins, for all origins of its letters.
 
-#include <waybill/session/plan_redrive.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
 #include <waybill/session/pipeline.hpp>
+#include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
 
 namespace redrive_state_test {
@@ -126,7 +126,8 @@ TEST_CASE("redrive_state: a session redriven without its state is marked")
     CHECK(marks(v).without_state);
     CHECK(!marks(v).damaged());
     CHECK(state(v).empty());
-    CHECK(line(v) == "trip~1 -> trip~2: 2 dead letters, steps 3 to 4 of 4 (without its state): failed: no");
+    CHECK(line(v) ==
+          "trip~1 -> trip~2: 2 dead letters, steps 3 to 4 of 4 (without its state): failed: no");
     // A state that was too large is marked as omitted.
     v[0].state_omitted = true;
     CHECK(!marks(v).without_state);

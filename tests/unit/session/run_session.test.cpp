@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +7,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume/event.hpp>
 #include <waybill/core/environment.hpp>
@@ -100,7 +100,8 @@ TEST_CASE("run_session: sessions run one after the other, with their steps in or
     f.send_job("b", 1);
     const session_report r = f.run();
     CHECK(f.ran == "a/1 a/2 a/3! b/1! ");
-    CHECK(r == session_report{.ended = outcome::queue_empty, .sessions = 2, .received = 4, .done = 4});
+    CHECK(r ==
+          session_report{.ended = outcome::queue_empty, .sessions = 2, .received = 4, .done = 4});
     CHECK(describe(r) == "2 sessions, 4 messages: 4 done; no session to accept");
     CHECK(f.queue.depth() == 0);
     CHECK(!f.queue.state("a"));
@@ -122,9 +123,10 @@ TEST_CASE("run_session: after a failure the rest of the session is dead-lettered
     CHECK(f.ran == "a/1 a/2 b/1 b/2! ");
     CHECK(r.done == 3);
     CHECK(r.dead_lettered == 3);
-    CHECK(f.dead_letters.text() == "a, step 2 of 4 (2): failed: no template\n"
-                                   "a, step 3 of 4 (3): session_failed by 2: no template\n"
-                                   "a, step 4 of 4 (4): session_failed by 2: no template\n");
+    CHECK(f.dead_letters.text() ==
+          "a, step 2 of 4 (2): failed: no template\n"
+          "a, step 3 of 4 (3): session_failed by 2: no template\n"
+          "a, step 4 of 4 (4): session_failed by 2: no template\n");
     CHECK(f.dead_letters.all[0].body == "body");
     CHECK(f.dead_letters.all[0].message_id == "a/2");
     CHECK(f.dead_letters.all[0].resume_at == 2);
@@ -153,8 +155,9 @@ TEST_CASE("run_session: messages without step numbers are numbered by their arri
     CHECK(f.ran == "import/1 import/2 import/3 ");
     CHECK(r.numbered_by_arrival == 4);
     CHECK(r.done == 2);
-    CHECK(f.dead_letters.text() == "import, step 3 (3): failed: no price\n"
-                                   "import, step 4 (4): session_failed by 3: no price\n");
+    CHECK(f.dead_letters.text() ==
+          "import, step 3 (3): failed: no price\n"
+          "import, step 4 (4): session_failed by 3: no price\n");
     CHECK(!f.queue.state("import"));  // the mark of the last message was seen
 }
 
@@ -214,7 +217,8 @@ TEST_CASE("run_session: after an infrastructure fault the session is given back 
     const session_report r = f.run();
     CHECK(r.given_back == 1);
     CHECK(r.ended == outcome::queue_empty);  // nothing to accept before the pause is over
-    CHECK(describe(r) == "1 session, 1 message: 0 done, 1 given back; no session to accept, 1 waits");
+    CHECK(describe(r) ==
+          "1 session, 1 message: 0 done, 1 given back; no session to accept, 1 waits");
     CHECK(f.queue.depth() == 1);
     f.faults.clear();
     CHECK(f.run().sessions == 0);
@@ -251,13 +255,14 @@ TEST_CASE("run_session: the report counts the sessions that wait at its end")
     const session_report r = f.run();
     CHECK(r.done == 20);
     CHECK(r.sessions_waiting == 20);
-    CHECK(describe(r) == "40 sessions, 40 messages: 20 done, 20 given back; no session to accept, "
-                         "20 wait");
+    CHECK(describe(r) ==
+          "40 sessions, 40 messages: 20 done, 20 given back; no session to accept, "
+          "20 wait");
     // A run without end accepts each of them repeatedly.
     f.policy.until_empty = false;
-    const session_report later = waybill::run_session(
-        f.queue, f.codec, f.dead_letters, f.handler(), f.policy,
-        waybill::time_limited(f.env, f.policy.pipeline.retry.pauses.cap * 9));
+    const session_report later =
+        waybill::run_session(f.queue, f.codec, f.dead_letters, f.handler(), f.policy,
+                             waybill::time_limited(f.env, f.policy.pipeline.retry.pauses.cap * 9));
     CHECK(later.given_back > 100);
     CHECK(later.sessions_waiting <= 20);
 }
@@ -276,14 +281,16 @@ TEST_CASE("run_session: a redriven message without its origin is counted")
         f.queue.send(m.properties, std::string(m.body), {}, m.message_id);
         const session_report r = f.run();
         CHECK(f.ran == "a/1 a/2! a~1/2! ");  // not the key of the first attempt
-        CHECK(describe(r) == "1 session, 1 message: 1 done, 1 redriven without an origin; no session "
-                             "to accept");
+        CHECK(describe(r) ==
+              "1 session, 1 message: 1 done, 1 redriven without an origin; no session "
+              "to accept");
     }
     SUBCASE("sent by the overload for a planned message")
     {
         CHECK(f.queue.send(m).ok());
-        CHECK(f.run() == session_report{.ended = outcome::queue_empty, .sessions = 1, .received = 1,
-                                        .done = 1});
+        CHECK(
+            f.run() ==
+            session_report{.ended = outcome::queue_empty, .sessions = 1, .received = 1, .done = 1});
         CHECK(f.ran == "a/1 a/2! a/2! ");
     }
 }
@@ -349,8 +356,7 @@ TEST_CASE("run_session: a step longer than the lock is lost, and runs again")
         v += 'x';
         if (std::exchange(slow, false)) f.env.advance(duration::seconds(31));
     };
-    const auto r =
-        waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
+    const auto r = waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
     CHECK(r.lost == 1);
     CHECK(r.done == 2);  // with the next lock
     CHECK(r.faults == 1);
@@ -438,8 +444,7 @@ TEST_CASE("run_session: a handler may take a transaction and the message, and re
         if (s.number == 4) return waybill::permanent(v);
         return {};
     };
-    const auto r =
-        waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
+    const auto r = waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
     CHECK(effects == "13");  // not of the skipped step, and not of the failed one
     CHECK(r.done == 3);
     CHECK(f.dead_letters.text() == "a, step 4 of 4 (4): failed: 134\n");
@@ -458,8 +463,7 @@ TEST_CASE("run_session: a late independent step commits its transaction, though 
         tx.on_commit([&effects, n = s.number] { effects += std::to_string(n); });
         v += std::to_string(s.number);
     };
-    const auto r =
-        waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
+    const auto r = waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
     CHECK(r.done == 2);
     CHECK(effects == "21");
     CHECK(f.queue.state("a")->ends_with("\n2"));
@@ -476,8 +480,9 @@ TEST_CASE("run_session: dead letters that cannot be written leave the session as
     CHECK(r.dead_lettered == 0);
     CHECK(r.last_fault.text == "the table is full");
     CHECK(f.queue.depth() == 2);
-    CHECK(describe(r) == "1 session, 1 message: 0 done, 1 given back; no session to accept, 1 waits, "
-                         "1 fault, the last: the table is full");
+    CHECK(describe(r) ==
+          "1 session, 1 message: 0 done, 1 given back; no session to accept, 1 waits, "
+          "1 fault, the last: the table is full");
 }
 
 /// Cannot remove a state.
@@ -589,8 +594,7 @@ TEST_CASE("run_session: a steady clock that goes back keeps the run correct")
     const auto handler = [&](std::string&, const pipeline::step&) {
         f.env.advance(-duration::seconds(500));
     };
-    const auto r =
-        waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
+    const auto r = waybill::run_session(f.queue, f.codec, f.dead_letters, handler, f.policy, f.env);
     CHECK(r.done == 3);
     CHECK(r.ended == outcome::queue_empty);
 }

@@ -2,13 +2,13 @@
 //
 // run_session with callables that throw: the report is complete, and a further call continues.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/session/run_session.hpp>
@@ -44,15 +44,30 @@ struct bomb {
 
 struct throwing_queue : queue_type {
     throwing_queue(const manual_environment& e, bomb& b) : queue_type(e), b_(&b) {}
-    auto accept() { return b_->call([&] { return queue_type::accept(); }); }
-    auto receive(const lock& l) { return b_->call([&] { return queue_type::receive(l); }); }
+    auto accept()
+    {
+        return b_->call([&] { return queue_type::accept(); });
+    }
+    auto receive(const lock& l)
+    {
+        return b_->call([&] { return queue_type::receive(l); });
+    }
     auto complete(const lock& l, const message& m)
     {
         return b_->call([&] { return queue_type::complete(l, m); });
     }
-    auto renew(const lock& l) { return b_->call([&] { return queue_type::renew(l); }); }
-    auto close(const lock& l, duration d) { return b_->call([&] { return queue_type::close(l, d); }); }
-    auto load(const lock& l) { return b_->call([&] { return queue_type::load(l); }); }
+    auto renew(const lock& l)
+    {
+        return b_->call([&] { return queue_type::renew(l); });
+    }
+    auto close(const lock& l, duration d)
+    {
+        return b_->call([&] { return queue_type::close(l, d); });
+    }
+    auto load(const lock& l)
+    {
+        return b_->call([&] { return queue_type::load(l); });
+    }
     fault save(const lock& l, const std::string& s)
     {
         return b_->call([&] { return queue_type::save(l, s); });
@@ -61,7 +76,10 @@ struct throwing_queue : queue_type {
     {
         return b_->call([&] { return queue_type::save(t, l, s); });
     }
-    auto clear(const lock& l) { return b_->call([&] { return queue_type::clear(l); }); }
+    auto clear(const lock& l)
+    {
+        return b_->call([&] { return queue_type::clear(l); });
+    }
     bomb* b_;
 };
 
@@ -118,9 +136,8 @@ int run_with(int at, bool after, bool in_transaction, bool catches)
             if (in_transaction) {
                 waybill::run_session(queue, codec, dead, in_tx, p, env, r);
             } else if (catches) {
-                auto caught = waybill::catching(plain, [](const std::exception&) {
-                    return waybill::fault_kind::transient;
-                });
+                auto caught = waybill::catching(
+                    plain, [](const std::exception&) { return waybill::fault_kind::transient; });
                 waybill::run_session(queue, codec, dead, caught, p, env, r);
             } else {
                 waybill::run_session(queue, codec, dead, plain, p, env, r);

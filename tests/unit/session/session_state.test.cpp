@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/session/detail/text_state_codec.hpp>
-#include <waybill/session/session_state.hpp>
-
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <doctest/doctest.h>
+
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/pipeline.hpp>
+#include <waybill/session/session_state.hpp>
 #include <waybill/session/state_text.hpp>
 
 namespace session_state_test {
@@ -52,7 +52,8 @@ struct place {
 // The session_state keeps a reference to the codec, so a temporary one would dangle at the first
 // call.
 template <class Codec>
-concept keeps = requires(Codec&& codec, place& p) { session_state(static_cast<Codec&&>(codec), p); };
+concept keeps =
+    requires(Codec&& codec, place& p) { session_state(static_cast<Codec&&>(codec), p); };
 static_assert(keeps<const text_state_codec&> && !keeps<text_state_codec>);
 
 const waybill::pipeline::save_state done{};

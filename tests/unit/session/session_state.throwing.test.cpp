@@ -2,17 +2,17 @@
 //
 // A place or a step that throws: the same call can be repeated, as process_step does.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include <doctest/doctest.h>
+
 #include <waybill/session/process_step.hpp>
-#include <waybill/testing/manual_environment.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/state_text.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace session_state_throwing_test {
 namespace {
@@ -22,7 +22,7 @@ using waybill::step_outcome;
 
 struct place {
     std::optional<std::string> bytes{};
-    int throws_in = 0;  // the call that throws, counted from 1; 0: none
+    int throws_in = 0;     // the call that throws, counted from 1; 0: none
     bool applied = false;  // it throws after its effect
 
     void may_throw()
@@ -67,8 +67,7 @@ std::string run(int throws_in, bool applied, int& threw)
         const waybill::step_facts m{100 + step, step, 1, 4, step == 4, 1};
         try {
             const step_outcome end = waybill::process_step(
-                pipe, m, env,
-                [&](waybill::pipeline::load_state) { return s.load({}); },
+                pipe, m, env, [&](waybill::pipeline::load_state) { return s.load({}); },
                 [&](waybill::pipeline::execute) {
                     p.may_throw();
                     return s.attempt([&](std::string& own) {

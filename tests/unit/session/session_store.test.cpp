@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -10,13 +8,15 @@
 #include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
+
 #include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/job.hpp>
 #include <waybill/session/process_step.hpp>
-#include <waybill/testing/manual_environment.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_text.hpp>
 #include <waybill/session/step_properties.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 #include <waybill/testing/session_conformance.hpp>
 
@@ -24,10 +24,10 @@ namespace session_store_test {
 namespace {
 
 using waybill::fault_kind;
-using waybill::versioned_session_state;
 using waybill::result;
 using waybill::session_store;
 using waybill::state_write;
+using waybill::versioned_session_state;
 using waybill::testing::memory_sessions;
 
 static_assert(session_store<memory_sessions>);
@@ -117,7 +117,7 @@ public:
     }
 
     result<waybill::save_result<version>> save(const std::string& session, std::string bytes,
-                                                std::optional<version> expected)
+                                               std::optional<version> expected)
     {
         const auto now = right_.load(id(session));
         std::optional<version> there;
@@ -210,29 +210,37 @@ TEST_CASE("session_conformance: states are tested up to the bytes of the budget"
     };
     CHECK(rules(70'000) == std::vector<std::string>{});
     const auto broken = rules(70'001);
-    CHECK(std::find(broken.begin(), broken.end(), "save: keeps a state of 70001 bytes as it is") != broken.end());
+    CHECK(std::find(broken.begin(), broken.end(), "save: keeps a state of 70001 bytes as it is") !=
+          broken.end());
 }
 
 // A store that refuses ids which no job creates.
 struct strict_sessions {
     using version = memory_sessions::version;
-    result<std::optional<waybill::stored_state<version>>> load(const std::string& s) { return in.load(s); }
+    result<std::optional<waybill::stored_state<version>>> load(const std::string& s)
+    {
+        return in.load(s);
+    }
     result<waybill::save_result<version>> save(const std::string& s, const std::string& bytes,
-                                                const std::optional<version>& expected)
+                                               const std::optional<version>& expected)
     {
         const auto odd = waybill::job::id_problem(s);
         if (odd && *odd != waybill::job::error::code::redriven_end)
             return waybill::unexpected(waybill::permanent("odd id"));
         return in.save(s, bytes, expected);
     }
-    result<state_write> clear(const std::string& s, const version& expected) { return in.clear(s, expected); }
+    result<state_write> clear(const std::string& s, const version& expected)
+    {
+        return in.clear(s, expected);
+    }
 
     memory_sessions in{};
 };
 
 TEST_CASE("session_conformance: a store may refuse session ids that no job creates")
 {
-    CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }).broken == std::vector<std::string>{});
+    CHECK(waybill::testing::session_conformance([] { return strict_sessions(); }).broken ==
+          std::vector<std::string>{});
 }
 
 // Connections to one store, each with a cache of the results that it has read.
@@ -241,7 +249,7 @@ struct caching_sessions {
     using found = result<std::optional<waybill::stored_state<version>>>;
     found load(const std::string& s) { return seen.try_emplace(s, in->load(s)).first->second; }
     result<waybill::save_result<version>> save(const std::string& s, const std::string& bytes,
-                                                const std::optional<version>& expected)
+                                               const std::optional<version>& expected)
     {
         seen.erase(s);
         return in->save(s, bytes, expected);
@@ -274,7 +282,8 @@ struct unreachable_sessions {
         if (!Honest) return std::optional<waybill::stored_state<version>>();
         return waybill::unexpected(waybill::infrastructure("down"));
     }
-    result<waybill::save_result<version>> save(const std::string&, const std::string&, const std::optional<version>&)
+    result<waybill::save_result<version>> save(const std::string&, const std::string&,
+                                               const std::optional<version>&)
     {
         if (!Honest) return waybill::save_result<version>{};
         return waybill::unexpected(waybill::infrastructure("down"));
@@ -308,7 +317,7 @@ struct unreachable_as {
         return waybill::unexpected(waybill::fault{how, "timeout"});
     }
     result<waybill::save_result<version>> save(const std::string& s, const std::string& bytes,
-                                                const std::optional<version>& expected)
+                                               const std::optional<version>& expected)
     {
         if (!down) return in.save(s, bytes, expected);
         return waybill::unexpected(waybill::fault{how, "timeout"});

@@ -269,9 +269,10 @@ TEST_CASE("state_text: each accepted state can be written as failed, for sizes a
 TEST_CASE("state_text: a failed state is read up to the whole budget")
 {
     text_state s = state(std::string(800, 'x'));
-    CHECK(written(s) == "state: too large: 848 bytes, and 488 is the maximum without the bytes "
-                        "reserved for a failure: increase the budget, or store the large part "
-                        "elsewhere");
+    CHECK(written(s) ==
+          "state: too large: 848 bytes, and 488 is the maximum without the bytes "
+          "reserved for a failure: increase the budget, or store the large part "
+          "elsewhere");
     s.progress.failed =
         session_progress::failure{3, 17, dead_letter_reason::gap, 0, "a step is missing", noon};
     const std::string bytes = written(s);
@@ -303,8 +304,8 @@ TEST_CASE("state_text: a failed state is read up to the whole budget")
     REQUIRE_FALSE(out.has_value());
     CHECK(out.error().max_bytes == 870);
     CHECK(out.error().size > 870);
-    CHECK(written(state("x"), {.budget = {.bytes = 0, .failure_reserve = 0}}).starts_with(
-        "state: too large: 49 bytes, and 0 is the maximum"));
+    CHECK(written(state("x"), {.budget = {.bytes = 0, .failure_reserve = 0}})
+              .starts_with("state: too large: 49 bytes, and 0 is the maximum"));
     CHECK(describe(
               read(detail::seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
           "state: too_large: 648 bytes, and 488 is the maximum without the bytes reserved for a "

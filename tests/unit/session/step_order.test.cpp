@@ -101,8 +101,9 @@ TEST_CASE("step_order: each reason has a text")
                          dead_letter_reason::unreadable, dead_letter_reason::broker}) {
         CHECK(describe(r, {1, 2, 1, 5, false, 3}, at(0)).starts_with("step 2 "));
     }
-    for (const auto s : {waybill::state_read::absent, waybill::state_read::ok, waybill::state_read::newer,
-                         waybill::state_read::corrupt, waybill::state_read::too_large}) {
+    for (const auto s :
+         {waybill::state_read::absent, waybill::state_read::ok, waybill::state_read::newer,
+          waybill::state_read::corrupt, waybill::state_read::too_large}) {
         CHECK(!describe(s).empty());
     }
 }

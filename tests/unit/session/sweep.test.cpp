@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/session/sweep.hpp>
-
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <waybill/session/sweep.hpp>
 
 namespace sweep_test {
 namespace {
@@ -17,8 +17,8 @@ using waybill::duration;
 using waybill::plan_sweep;
 using waybill::session_progress;
 using waybill::state_read;
-using waybill::sweep_policy;
 using waybill::sweep_item;
+using waybill::sweep_policy;
 using waybill::wall_time;
 
 const wall_time day_100 = wall_time::at(100 * 24h);

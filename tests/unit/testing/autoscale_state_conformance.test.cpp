@@ -108,11 +108,13 @@ struct unreachable_is_permanent : unreachable {
 template <class S>
 std::size_t broken()
 {
-    return testing::autoscale_state_conformance([] { return S(); }, [](S& s) {
-               S second;
-               second.at = s.at;
-               return second;
-           }).broken.size();
+    return testing::autoscale_state_conformance([] { return S(); },
+                                                [](S& s) {
+                                                    S second;
+                                                    second.at = s.at;
+                                                    return second;
+                                                })
+        .broken.size();
 }
 
 TEST_CASE("autoscale_state_conformance: memory_autoscale_state conforms")
@@ -133,8 +135,8 @@ TEST_CASE("autoscale_state_conformance: each faulty store breaks a rule")
     CHECK(broken<has_no_row_at_first>() > 0);
     CHECK(broken<refuses_an_unchanged_state>() > 0);
     const row one = std::make_shared<memory_autoscale_state>();
-    CHECK_FALSE(testing::autoscale_state_conformance([&] { return shares_one_row(one); })
-                    .broken.empty());
+    CHECK_FALSE(
+        testing::autoscale_state_conformance([&] { return shares_one_row(one); }).broken.empty());
 }
 
 TEST_CASE("autoscale_state_conformance: an unreachable store must not look empty")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <set>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/choices.hpp>
 
@@ -84,8 +84,8 @@ TEST_CASE("choices: replay repeats the run of a line, and no other")
 
 TEST_CASE("choices: replay refuses malformed lines")
 {
-    for (const char* line : {"1", "1/", "/2", "2/2", "0/1", "0/0", "1/2 ", "1/2  1/2", "x/2", "-1/2", "1/2,1/2",
-                             "1/99999999999", " 1/2"}) {
+    for (const char* line : {"1", "1/", "/2", "2/2", "0/1", "0/0", "1/2 ", "1/2  1/2", "x/2",
+                             "-1/2", "1/2,1/2", "1/99999999999", " 1/2"}) {
         const bool ends_in_space = std::string(line) == "1/2 ";
         INFO(std::string(line));
         CHECK(choices::replay(line).has_value() == ends_in_space);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/wrong_store.hpp>
+
 #include <waybill/testing/conformance.hpp>
 #include <waybill/testing/faulty.hpp>
 #include <waybill/testing/memory_store.hpp>

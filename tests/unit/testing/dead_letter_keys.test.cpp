@@ -2,12 +2,12 @@
 //
 // The rules of dead_letter_keys in the conformance suite find each wrong list of keys.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/detail/dead_letter_queue_rules.hpp>
 #include <waybill/testing/memory_store.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/testing/faulty.hpp>

@@ -2,14 +2,14 @@
 //
 // The suite for fences accepts a right one, and reports the rule that a wrong one breaks.
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/fence_conformance.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -20,16 +20,27 @@ namespace {
 
 using store = waybill::testing::memory_store<std::string>;
 
-enum class flaw : std::uint8_t { none, constant, absent_is_zero, zero_is_absent, narrow, any_partition, any_group, error };
+enum class flaw : std::uint8_t {
+    none,
+    constant,
+    absent_is_zero,
+    zero_is_absent,
+    narrow,
+    any_partition,
+    any_group,
+    error
+};
 
 class wrong_fence : public waybill::testing::memory_leases {
 public:
     explicit wrong_fence(flaw f) : flaw_(f) {}
 
-    waybill::result<std::optional<std::uint64_t>> epoch(store::transaction& tx, waybill::partition_key key)
+    waybill::result<std::optional<std::uint64_t>> epoch(store::transaction& tx,
+                                                        waybill::partition_key key)
     {
         if (flaw_ == flaw::constant) return std::optional<std::uint64_t>(1);
-        if (flaw_ == flaw::error) return waybill::unexpected(waybill::infrastructure("no such column"));
+        if (flaw_ == flaw::error)
+            return waybill::unexpected(waybill::infrastructure("no such column"));
         if (flaw_ == flaw::any_partition) key.partition = "0";
         if (flaw_ == flaw::any_group) key.group = "billing";
         auto found = *memory_leases::epoch(tx, key);

@@ -2,8 +2,6 @@
 //
 // The suite for lease stores accepts a right one, and reports the rule that a wrong one breaks.
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -14,6 +12,8 @@
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/lease_conformance.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -29,14 +29,14 @@ using waybill::result;
 
 enum class flaw : std::uint8_t {
     none,
-    racy_first_claim,     // checks whether there is a row, and writes it later
-    racy_claim,           // the same for an existing row
-    first_claim_replaces, // does not look
+    racy_first_claim,      // checks whether there is a row, and writes it later
+    racy_claim,            // the same for an existing row
+    first_claim_replaces,  // does not look
     ignores_version,
     only_owner_compared,  // the owner may write with any version
     version_of_content,   // unchanged if nothing else changes
     version_alternates,
-    absent_is_created,    // if a row is expected and there is none
+    absent_is_created,  // if a row is expected and there is none
     epoch_forgotten,
     incarnation_forgotten,
     incarnation_32_bits,
@@ -54,12 +54,12 @@ enum class flaw : std::uint8_t {
     contended_is_an_error,
     update_any_partition,  // writes the rows of other keys that have this version
     update_any_group,
-    versions_from_one,     // for each new row
-    owner_ignores_case,    // in heartbeats
+    versions_from_one,   // for each new row
+    owner_ignores_case,  // in heartbeats
     owner_trimmed,
-    key_trimmed,           // trailing blanks are dropped
+    key_trimmed,  // trailing blanks are dropped
     partition_ignores_case,
-    list_caches,           // on each connection, until this connection writes
+    list_caches,  // on each connection, until this connection writes
 };
 
 // Handles share their data, like connections. A racy store calls `between` after its read and
@@ -78,7 +78,8 @@ public:
     result<lease_claim::result> claim(const lease_claim& c)
     {
         listed_.clear();
-        if (c.expected && (flaw_ == flaw::update_any_partition || flaw_ == flaw::update_any_group)) {
+        if (c.expected &&
+            (flaw_ == flaw::update_any_partition || flaw_ == flaw::update_any_group)) {
             return update_any(c);
         }
         return write(c);
@@ -98,7 +99,8 @@ public:
         listed_.clear();
         const auto found = find(p, flaw_ == flaw::withdraw_all_of_name);
         if (found == data_->owners.end()) {
-            if (flaw_ == flaw::withdraw_of_nothing_is_an_error) return waybill::unexpected(waybill::infrastructure("none"));
+            if (flaw_ == flaw::withdraw_of_nothing_is_an_error)
+                return waybill::unexpected(waybill::infrastructure("none"));
             return {};
         }
         if (flaw_ == flaw::withdraw_all_of_name) {
@@ -133,7 +135,8 @@ private:
 
     result<lease_table> read(const std::string& source, const std::string& group) const
     {
-        if (data_->leases.empty() && data_->owners.empty() && flaw_ == flaw::empty_is_an_error) return down();
+        if (data_->leases.empty() && data_->owners.empty() && flaw_ == flaw::empty_is_an_error)
+            return down();
         lease_table t;
         for (const auto& [key, row] : data_->leases) {
             if (row.key.source != source) continue;
@@ -152,7 +155,9 @@ private:
         bool wins = there ? c.expected == found->second.version : !c.expected;
         if (flaw_ == flaw::first_claim_replaces && !c.expected) wins = true;
         if (flaw_ == flaw::ignores_version && there && c.expected) wins = true;
-        if (flaw_ == flaw::only_owner_compared && there && c.expected && c.owner == found->second.owner) wins = true;
+        if (flaw_ == flaw::only_owner_compared && there && c.expected &&
+            c.owner == found->second.owner)
+            wins = true;
         if (flaw_ == flaw::absent_is_created && !there) wins = true;
         if (flaw_ == flaw::giving_back_is_an_error && c.owner.none()) return down();
         if (!wins && flaw_ == flaw::contended_is_an_error) return down();
@@ -165,8 +170,7 @@ private:
         if (flaw_ == flaw::incarnation_forgotten) row.owner.incarnation = 0;
         if (flaw_ == flaw::incarnation_32_bits) row.owner.incarnation &= 0xFFFF'FFFFU;
         const std::uint64_t version = row.version;
-        if (flaw_ == flaw::giving_back_deletes && c.owner.none())
-            data_->leases.erase(id_of(c));
+        if (flaw_ == flaw::giving_back_deletes && c.owner.none()) data_->leases.erase(id_of(c));
         else data_->leases.insert_or_assign(id_of(c), row);
         if (!wins) return lease_claim::result{};
         return lease_claim::result{lease_claim::result::claim_outcome::won, c.epoch, version};
@@ -174,7 +178,8 @@ private:
 
     id id_of(const lease_claim& c) const
     {
-        if (flaw_ == flaw::key_concatenated) return {c.key.source + c.key.group, "", c.key.partition};
+        if (flaw_ == flaw::key_concatenated)
+            return {c.key.source + c.key.group, "", c.key.partition};
         id known{c.key.source, c.key.group, c.key.partition};
         if (flaw_ == flaw::key_trimmed) trim(std::get<2>(known));
         if (flaw_ == flaw::partition_ignores_case) lower(std::get<2>(known));
@@ -208,8 +213,10 @@ private:
         lease_claim::result o;
         for (auto& [at, row] : data_->leases) {
             const bool group = row.key.group == c.key.group || flaw_ == flaw::update_any_group;
-            const bool partition = row.key.partition == c.key.partition || flaw_ == flaw::update_any_partition;
-            if (row.key.source != c.key.source || !group || !partition || row.version != c.expected) continue;
+            const bool partition =
+                row.key.partition == c.key.partition || flaw_ == flaw::update_any_partition;
+            if (row.key.source != c.key.source || !group || !partition || row.version != c.expected)
+                continue;
             row = {row.key, c.owner, c.epoch, ++data_->writes};
             o = {lease_claim::result::claim_outcome::won, c.epoch, row.version};
         }
@@ -263,20 +270,25 @@ TEST_CASE("lease_conformance: correct stores conform")
 
 TEST_CASE("lease_conformance: the report contains the untested rules")
 {
-    const auto report = waybill::testing::lease_conformance([] { return waybill::testing::memory_leases(); });
+    const auto report =
+        waybill::testing::lease_conformance([] { return waybill::testing::memory_leases(); });
     CHECK(report.broken.empty());
-    CHECK(report.untested ==
-          std::vector<std::string>{
-              "claim: a lease whose row was deleted has no version that it had before"
-              " (needs rows that are deleted by hand)",
-              "renew: returns all leases after a row was deleted by hand"
-              " (needs rows that are deleted by hand)",
-              "list: a second connection sees the claims and heartbeats (needs a second connection)",
-              "claim: a lease that a second connection has claimed since is contended (needs a second connection)",
-              "claim: of two concurrent claims of a new lease at most one wins (needs two threads)",
-              "claim: of two concurrent claims of a lease at most one wins (needs two threads)",
-              "claim: of two concurrent claims one wins, or cannot reach the store (needs two threads)",
-              "claim: of two concurrent claims, the one that returned won is stored (needs two threads)"});
+    CHECK(
+        report.untested ==
+        std::vector<std::string>{
+            "claim: a lease whose row was deleted has no version that it had before"
+            " (needs rows that are deleted by hand)",
+            "renew: returns all leases after a row was deleted by hand"
+            " (needs rows that are deleted by hand)",
+            "list: a second connection sees the claims and heartbeats (needs a second connection)",
+            "claim: a lease that a second connection has claimed since is contended (needs a "
+            "second connection)",
+            "claim: of two concurrent claims of a new lease at most one wins (needs two threads)",
+            "claim: of two concurrent claims of a lease at most one wins (needs two threads)",
+            "claim: of two concurrent claims one wins, or cannot reach the store (needs two "
+            "threads)",
+            "claim: of two concurrent claims, the one that returned won is stored (needs two "
+            "threads)"});
 }
 
 TEST_CASE("lease_conformance: each flaw is detected by the rule that it breaks")
@@ -333,8 +345,9 @@ TEST_CASE("lease_conformance: each flaw is detected by the rule that it breaks")
         const std::vector<std::string> broken = report_on(one.first).broken;
         const std::string wanted = one.second;
         INFO("flaw ", static_cast<int>(one.first), ": ", wanted);
-        const bool named = std::any_of(broken.begin(), broken.end(),
-                                       [&](const std::string& b) { return b.rfind(wanted, 0) == 0; });
+        const bool named = std::any_of(broken.begin(), broken.end(), [&](const std::string& b) {
+            return b.rfind(wanted, 0) == 0;
+        });
         CHECK(named);
     }
 }
@@ -343,7 +356,10 @@ TEST_CASE("lease_conformance: each flaw is detected by the rule that it breaks")
 struct down_leases {
     bool swallows = false;
 
-    result<lease_table> list(const std::string&, const std::string&) { return answer<lease_table>(); }
+    result<lease_table> list(const std::string&, const std::string&)
+    {
+        return answer<lease_table>();
+    }
     result<lease_claim::result> claim(const lease_claim&) { return answer<lease_claim::result>(); }
     result<void> heartbeat(const owner_heartbeat&) { return answer<void>(); }
     result<void> leave(const owner_heartbeat&) { return answer<void>(); }
@@ -364,8 +380,10 @@ TEST_CASE("lease_conformance: a store that hides errors is detected")
     down_leases swallows{true};
     const auto broken = waybill::testing::lease_outage_conformance(swallows).broken;
     CHECK(broken.size() == 4);
-    CHECK(std::find(broken.begin(), broken.end(),
-                    "claim: while the store cannot be reached, the result is an error, not contention") != broken.end());
+    CHECK(std::find(
+              broken.begin(), broken.end(),
+              "claim: while the store cannot be reached, the result is an error, not contention") !=
+          broken.end());
 }
 
 // Stores with `renew` and `claim_all` that break one of their rules.

@@ -2,8 +2,6 @@
 //
 // log_conformance: memory_log conforms, and each of some logs that are subtly wrong does not.
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/log_conformance.hpp>
 #include <waybill/testing/memory_log.hpp>
@@ -37,7 +37,7 @@ enum class wrong : std::uint8_t {
     counts_events_instead_of_sequences,
     ignores_the_limit,
     consumes_what_it_returns,
-    remembers_the_end,       // once a read has found nothing, nothing follows
+    remembers_the_end,           // once a read has found nothing, nothing follows
     returns_all_when_truncated,  // a position before the first event is taken for an unknown one
     skips_the_first_left,
     misses_the_last_event,
@@ -104,8 +104,8 @@ struct log_under_test {
                 whole.erase(whole.begin() + static_cast<std::ptrdiff_t>(max_count), whole.end());
             return whole;
         }
-        events found = *kept.read(name, after,
-                                  how == wrong::ignores_the_limit ? max_count + 1 : max_count);
+        events found =
+            *kept.read(name, after, how == wrong::ignores_the_limit ? max_count + 1 : max_count);
         if (how == wrong::skips_after_a_short_read) {
             // Returns half of the requested events, and continues after all of them.
             if (after && asked_for != 0 && after->sequence == asked_for - 1 && !found.empty())
@@ -151,7 +151,8 @@ waybill::testing::conformance_report tried(wrong how)
         [&] { return log_under_test{how}; },
         [](log_under_test& l, const std::string& partition, const std::string& body) {
             const auto end = *l.kept.end(partition);
-            l.kept.append(partition, {(end ? end->sequence : 0) + 1 + std::exchange(l.gap, 0), body});
+            l.kept.append(partition,
+                          {(end ? end->sequence : 0) + 1 + std::exchange(l.gap, 0), body});
         },
         [](log_under_test& l, const std::string&) { l.gap = 3; },
         [](log_under_test& l, const std::string& partition, std::uint64_t sequence) {

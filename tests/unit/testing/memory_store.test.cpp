@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <string>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/memory_store.hpp>
 
@@ -56,7 +56,8 @@ TEST_CASE("memory_store: a transaction sees its own checkpoint")
     auto tx = *s.begin();
     CHECK(*s.advance(tx, key, {}, {5, ""}, 2) == advance_outcome::applied);
     CHECK(*s.advance(tx, key, {}, {6, ""}, 2) == advance_outcome::conflict);
-    CHECK(*s.advance(tx, key, waybill::position{5, ""}, {6, ""}, 1) == advance_outcome::stale_epoch);
+    CHECK(*s.advance(tx, key, waybill::position{5, ""}, {6, ""}, 1) ==
+          advance_outcome::stale_epoch);
     CHECK(*s.advance(tx, key, waybill::position{5, ""}, {6, ""}, 2) == advance_outcome::applied);
     CHECK(*tx.commit() == commit_outcome::applied);
     CHECK((*s.load(key))->at.sequence == 6);

@@ -33,7 +33,8 @@ TEST_CASE("memory_store: a commit whose allocation fails changes nothing")
         }
         auto tx = *s.begin();
         for (int n = 2; n != 8; ++n) tx.record(n);
-        CHECK(s.advance(tx, key, {}, {5, "an offset that no string keeps in itself"}, 1).has_value());
+        CHECK(
+            s.advance(tx, key, {}, {5, "an offset that no string keeps in itself"}, 1).has_value());
         CHECK(s.put(tx, {.key = key, .at = {2, ""}}).has_value());
         CHECK(s.remove(tx, key, 1).has_value());
         CHECK(s.clear_crash_record(tx, key).has_value());

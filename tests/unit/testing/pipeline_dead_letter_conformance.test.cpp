@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/testing/pipeline_dead_letter_conformance.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,7 +9,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+
 #include <waybill/testing/memory_pipeline_dead_letters.hpp>
+#include <waybill/testing/pipeline_dead_letter_conformance.hpp>
 
 namespace pipeline_dead_letter_conformance_test {
 namespace {
@@ -30,8 +30,8 @@ enum class wrong : std::uint8_t {
     upsert_inserts_only,         // a second write changes nothing
     mark_inserts,
     mark_lowers,
-    mark_writes_all,     // the whole dead letter
-    mark_only_first,     // of several
+    mark_writes_all,  // the whole dead letter
+    mark_only_first,  // of several
     mark_forgets_total,
     remove_by_sequence,  // of any session
     remove_by_session,   // of any sequence
@@ -93,7 +93,8 @@ public:
             pipeline_dead_letter& stored = row->second;
             const std::uint64_t total = stored.properties.total;
             if (wrong_ == wrong::mark_lowers) stored.last_redriven_step = 0;
-            if (wrong_ == wrong::mark_writes_all && l.last_redriven_step >= stored.last_redriven_step)
+            if (wrong_ == wrong::mark_writes_all &&
+                l.last_redriven_step >= stored.last_redriven_step)
                 stored = l;
             stored = pipeline_dead_letter::with_mark(stored, l);
             if (wrong_ == wrong::mark_forgets_total) stored.properties.total = total;
@@ -195,7 +196,8 @@ TEST_CASE("pipeline_dead_letter_outage_conformance: an outage is an error that p
     CHECK(pipeline_dead_letter_outage_conformance(empty).broken.size() == 1);
     unreachable permanent{.kind = waybill::fault_kind::permanent};
     CHECK(pipeline_dead_letter_outage_conformance(permanent).broken.size() == 4);
-    unreachable silent{.kind = waybill::fault_kind::none};  // in the result of list it is infrastructure
+    unreachable silent{
+        .kind = waybill::fault_kind::none};  // in the result of list it is infrastructure
     CHECK(pipeline_dead_letter_outage_conformance(silent).broken.size() == 3);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-#include <doctest/doctest.h>
-
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <doctest/doctest.h>
 
 #include <waybill/ext/chrono.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -218,8 +218,7 @@ TEST_CASE("queue_conformance: each queue with one flaw is detected by its rule")
     breaks<deferral_counts_nothing>("defer: a delivery that failed counts");
     breaks<deferral_is_visible>("defer: the message is not visible before its time");
     breaks<renews_nothing>("renew: the lock lasts from the renewal");
-    breaks<locks_nothing>(
-        "receive: a locked message is not delivered again before its lock ends");
+    breaks<locks_nothing>("receive: a locked message is not delivered again before its lock ends");
     breaks<own_lock<150>>("receive: the lock lasts for locked_for");
     breaks<own_lock<0>>("receive: locked_for is more than 0");
     breaks<loses_an_expired_lock>("receive returns a message that is visible");

@@ -2,13 +2,13 @@
 //
 // The queue in memory conforms, and queues with one mistake do not.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include <doctest/doctest.h>
 
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_session_queue.hpp>
@@ -235,7 +235,8 @@ TEST_CASE("session_queue_conformance: each queue with one flaw is detected")
     CHECK(broken<forgets_closed_messages>().find("close: ") != std::string::npos);
     CHECK(broken<empty_state_is_absent>() ==
           "save: keeps any bytes as they are; an empty state is not an absent one\n");
-    CHECK(broken<absent_state_is_empty>().starts_with("load: a session without a state has none\n"));
+    CHECK(
+        broken<absent_state_is_empty>().starts_with("load: a session without a state has none\n"));
     CHECK(broken<clears_with_the_lock>() ==
           "save: the state stays until it is removed, also without messages and locks\n");
     CHECK(broken<cuts_state_at_nul>().starts_with("save: keeps any bytes as they are"));

@@ -224,8 +224,9 @@ concept takes = requires(completion_tracker t, N n) {
     t.forget_below(n);
 };
 
-TEST_CASE("completion_tracker: a negative enum value is invalid; floating point types do not "
-          "compile")
+TEST_CASE(
+    "completion_tracker: a negative enum value is invalid; floating point types do not "
+    "compile")
 {
     enum error : int { end_of_log = -1001 };
     completion_tracker t;
@@ -233,7 +234,8 @@ TEST_CASE("completion_tracker: a negative enum value is invalid; floating point 
     t.forget_below(end_of_log);
     CHECK(!t.watermark());
     CHECK(t.begin(error(5)).has_value());
-    static_assert(takes<int> && takes<error> && takes<unsigned char> && !takes<double> && !takes<bool>);
+    static_assert(takes<int> && takes<error> && takes<unsigned char> && !takes<double> &&
+                  !takes<bool>);
 }
 
 TEST_CASE("completion_tracker: a negative integer is no position")
@@ -441,8 +443,9 @@ TEST_CASE("stuck_watch: stuck_for is the time for which the same event is the ol
     CHECK(watch.stuck_for(t, at(90)) == duration{});  // the same number in another generation
 }
 
-TEST_CASE("completion_tracker: the high-water mark follows 65,535 completions and survives a "
-          "revoke")
+TEST_CASE(
+    "completion_tracker: the high-water mark follows 65,535 completions and survives a "
+    "revoke")
 {
     completion_tracker t{
         {.max_in_flight = 100'000, .mark = waybill::tracker_options::commit_mark::high_water}};

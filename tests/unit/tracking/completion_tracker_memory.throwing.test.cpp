@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/scarce_new.hpp>
+
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
 

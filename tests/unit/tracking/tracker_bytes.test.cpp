@@ -24,8 +24,8 @@ using waybill::completion_tracker;
 using waybill::encoded_done;
 using waybill::tracked_event;
 using waybill::tracker_budget;
-using waybill::detail::tracker_form;
 using waybill::tracker_start;
+using waybill::detail::tracker_form;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
@@ -86,7 +86,7 @@ std::string sealed(std::string bytes)
 
 // Decodes a body with a valid checksum.
 std::optional<tracker_start::decode_error> problem(std::string_view body,
-                                       std::optional<std::uint64_t> from = 10)
+                                                   std::optional<std::uint64_t> from = 10)
 {
     const auto r = waybill::decode(from, sealed(std::string(body)));
     if (r) return {};
@@ -166,10 +166,10 @@ TEST_CASE("tracker_bytes: each form has the documented bytes")
 
 TEST_CASE("tracker_bytes: lengths above 16 and 32 bits survive encode and decode")
 {
-    for (const std::uint64_t far : {std::uint64_t{1} << 15U, std::uint64_t{1} << 16U,
-                                    (std::uint64_t{1} << 16U) + 1, std::uint64_t{1} << 31U,
-                                    std::uint64_t{1} << 32U, (std::uint64_t{1} << 32U) + 1,
-                                    std::uint64_t{1} << 63U, highest - 12}) {
+    for (const std::uint64_t far :
+         {std::uint64_t{1} << 15U, std::uint64_t{1} << 16U, (std::uint64_t{1} << 16U) + 1,
+          std::uint64_t{1} << 31U, std::uint64_t{1} << 32U, (std::uint64_t{1} << 32U) + 1,
+          std::uint64_t{1} << 63U, highest - 12}) {
         const std::vector<std::uint64_t> begun{11, 12, 12 + far};
         comes_back(made(10, begun, {11}), begun, {11});
         comes_back(made(10, begun, {12}), begun, {12});
@@ -313,7 +313,7 @@ TEST_CASE("tracker_bytes: bytes of another position or version are refused")
     CHECK(waybill::decode(11, at_none).error() == tracker_start::decode_error::other_base);
     CHECK(problem(std::string_view("\x20\x0b\x00\x00\x01", 5)) ==
           tracker_start::decode_error::newer);
-    CHECK(problem(std::string_view("\xf7", 1) ) == tracker_start::decode_error::corrupt);
+    CHECK(problem(std::string_view("\xf7", 1)) == tracker_start::decode_error::corrupt);
     CHECK(problem(std::string_view("\x00\x0b\x00\x00\x01", 5)) ==
           tracker_start::decode_error::corrupt);
     CHECK(problem(std::string_view("\x18\x0b\x00\x00\x01", 5)) ==
@@ -325,8 +325,12 @@ TEST_CASE("tracker_bytes: bytes with the salt of another partition are corrupt")
     const auto t = made(10, row(11, 400), {11, 50, 300});
     const std::string plain = waybill::encode(t).bytes;
     CHECK(waybill::encode(t, {}, 0).bytes == plain);
-    const std::uint64_t salts[] = {1, 2, std::uint64_t{1} << 63U, waybill::crc32c("orders/7"),
-                                   waybill::crc32c("orders/8"), highest};
+    const std::uint64_t salts[] = {1,
+                                   2,
+                                   std::uint64_t{1} << 63U,
+                                   waybill::crc32c("orders/7"),
+                                   waybill::crc32c("orders/8"),
+                                   highest};
     for (const std::uint64_t mine : salts) {
         const auto beside = waybill::encode(t, {}, mine);
         CHECK(beside.bytes.size() == plain.size());
@@ -386,20 +390,20 @@ TEST_CASE("tracker_bytes: malformed bodies with a valid checksum are corrupt")
     CHECK(!is(std::string_view("\x10\x0b\x00\x00\x01", 5)));
     CHECK(!is(std::string_view("\x10\x0b\x05", 3)));
     const std::string_view bad[] = {
-        {"\x10\x0b", 2},                                          // no body at all
-        {"\x10\x0b\x00", 3},                                      // none done
-        {"\x10\x0b\x00\x00", 4},                                  // not a pair
-        {"\x10\x0b\x80\x00\x00\x01", 6},                          // a zero that need not be there
-        {"\x10\x8b\x00\x00\x00\x01", 6},                          // the same in the first position
+        {"\x10\x0b", 2},                  // no body at all
+        {"\x10\x0b\x00", 3},              // none done
+        {"\x10\x0b\x00\x00", 4},          // not a pair
+        {"\x10\x0b\x80\x00\x00\x01", 6},  // a zero that need not be there
+        {"\x10\x8b\x00\x00\x00\x01", 6},  // the same in the first position
         {"\x10\x0b\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 14},  // past the end
         {"\x10\x0b\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x00", 14},  // more than 64 bits
         {"\x10\x0b\x00\x00\xf4\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00", 16},
-        {"\x11\x0b\x80", 3},                                      // a number without an end
+        {"\x11\x0b\x80", 3},  // a number without an end
         {"\x12\x0b\x80", 3},
         {"\x12\x0b\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12},
         {"\x12\x0b\xf4\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 13},  // above the largest number
-        {"\x13\x0b\x00", 3},                                      // none done
-        {"\x13\x0b\x01\x00", 4},                                  // a byte that need not be there
+        {"\x13\x0b\x00", 3},                                           // none done
+        {"\x13\x0b\x01\x00", 4},  // a byte that need not be there
     };
     for (const std::string_view b : bad) {
         INFO(hex(b));

@@ -52,10 +52,10 @@ static_assert(sizeof(measures<double, summed, extremes>) == 32);
 TEST_CASE_TEMPLATE("compensated_sum: a large value does not erase small ones", How, amortised<int>,
                    worst_case<int>)
 {
-    using window = std::conditional_t<
-        std::is_same_v<How, amortised<int>>,
-        sliding_window<measures<double, compensated>, wall_time, amortised>,
-        sliding_window<measures<double, compensated>, wall_time, worst_case>>;
+    using window =
+        std::conditional_t<std::is_same_v<How, amortised<int>>,
+                           sliding_window<measures<double, compensated>, wall_time, amortised>,
+                           sliding_window<measures<double, compensated>, wall_time, worst_case>>;
     window w{{.span = duration::nanoseconds(300)}};
     sliding_window<measures<double, summed>> plain;
     const auto insert = [&](int n, double x) {
@@ -87,7 +87,8 @@ TEST_CASE("compensated_sum: an overflow is an infinity and stays one")
 
 TEST_CASE("compensated: an overflow has no sum until the large samples expire")
 {
-    sliding_window<measures<double, weighted_count, compensated>> w{{.span = duration::nanoseconds(10)}};
+    sliding_window<measures<double, weighted_count, compensated>> w{
+        {.span = duration::nanoseconds(10)}};
     w.insert(at(1), most, 2);
     w.insert(at(2), most);
     w.insert(at(3), 0.5, 3);

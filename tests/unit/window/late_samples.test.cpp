@@ -126,8 +126,9 @@ TEST_CASE("late samples: first_not returns the first sample and its rank in O(lo
     CHECK(none.rank == 1'000);
 }
 
-TEST_CASE("late samples: the tree stays balanced if samples arrive in order and the oldest are "
-          "dropped")
+TEST_CASE(
+    "late samples: the tree stays balanced if samples arrive in order and the oldest are "
+    "dropped")
 {
     tree t;
     for (std::int64_t n = 0; n != 20'000; ++n) {

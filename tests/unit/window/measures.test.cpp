@@ -15,8 +15,6 @@ namespace measures_test {
 using waybill::duration;
 using waybill::ends;
 using waybill::extremes;
-using waybill::detail::is_finite;
-using waybill::detail::measurable;
 using waybill::measure;
 using waybill::measures;
 using waybill::moments;
@@ -28,6 +26,8 @@ using waybill::wall_time;
 using waybill::weighted_count;
 using waybill::weighted_sample;
 using waybill::weighted_stats;
+using waybill::detail::is_finite;
+using waybill::detail::measurable;
 
 namespace {
 
@@ -182,14 +182,14 @@ static_assert([] {
 
 // Large numbers that are close together: their variance, not the difference of two squares.
 static_assert([] {
-    const real m = of<real>({1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4, 1e9 + 5, 1e9 + 6, 1e9 + 7,
-                             1e9 + 8, 1e9 + 9});
+    const real m = of<real>(
+        {1e9, 1e9 + 1, 1e9 + 2, 1e9 + 3, 1e9 + 4, 1e9 + 5, 1e9 + 6, 1e9 + 7, 1e9 + 8, 1e9 + 9});
     return near(*m.variance(), 8.25, 1e-6) && near(*m.mean(), 1e9 + 4.5);
 }());
 static_assert([] {
-    const auto m = of<whole>({1'000'000'000, 1'000'000'001, 1'000'000'002, 1'000'000'003,
-                              1'000'000'004, 1'000'000'005, 1'000'000'006, 1'000'000'007,
-                              1'000'000'008, 1'000'000'009});
+    const auto m =
+        of<whole>({1'000'000'000, 1'000'000'001, 1'000'000'002, 1'000'000'003, 1'000'000'004,
+                   1'000'000'005, 1'000'000'006, 1'000'000'007, 1'000'000'008, 1'000'000'009});
     return near(*m.variance(), 8.25, 1e-6) && *m.sum() == 10'000'000'045;
 }());
 static_assert(*of<stats<int>>({100'000, 100'001, 100'002}).variance() > 0.66);
@@ -261,8 +261,8 @@ static_assert(*whole::combine(of<whole>({9}, 5), of<whole>({1}, 2)).last() == 9)
 static_assert(*whole::of(sample<std::int64_t>{wall_time::lowest(), 3}).first() == 3);
 static_assert(*whole::combine(whole::of(sample<std::int64_t>{wall_time::highest(), 3}), whole())
                    .first() == 3);
-static_assert(*whole::combine(whole(), whole::of(sample<std::int64_t>{wall_time::lowest(), 3}))
-                   .last() == 3);
+static_assert(
+    *whole::combine(whole(), whole::of(sample<std::int64_t>{wall_time::lowest(), 3})).last() == 3);
 
 TEST_CASE("measures: negative zero and denormal numbers keep their values")
 {

@@ -55,8 +55,9 @@ TEST_CASE_TEMPLATE("sliding_window: a value that is not finite is reported befor
     CHECK(w.size() == 0);
 }
 
-TEST_CASE("window_set, slotted_window, bins: a value that is not finite is reported before a bad "
-          "weight")
+TEST_CASE(
+    "window_set, slotted_window, bins: a value that is not finite is reported before a bad "
+    "weight")
 {
     window_set<int, sliding_window<measure>> set({.window = {.span = 10s}});
     slotted_window<log_histogram<>> slotted({.span = 10s, .width = 1s});

@@ -71,7 +71,8 @@ static_assert(takes<sliding_window<weighted_stats<int>>, wall_time, int, std::ui
 static_assert(takes<quick<double>, wall_time, double> && !takes<quick<int>, wall_time, double>);
 // A sample has an integer as its weight.
 using weighted = sliding_window<weighted_stats<double>>;
-static_assert(takes<weighted, wall_time, double, int> && !takes<weighted, wall_time, double, double>);
+static_assert(takes<weighted, wall_time, double, int> &&
+              !takes<weighted, wall_time, double, double>);
 
 // A measure must have a value of one sample.
 template <class Sample>

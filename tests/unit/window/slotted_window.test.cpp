@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -88,10 +87,10 @@ TEST_CASE("slotted_window: a moved-from window is empty and may be used")
 TEST_CASE("slotted_window: between slot boundaries, up to one slot more is included")
 {
     window w(ten_minutes);
-    w.insert(at(61), 1, at(61));                             // in (60, 120]
-    CHECK(w.query(at(661)).points() == 1);                   // has just expired, its slot has not
+    w.insert(at(61), 1, at(61));            // in (60, 120]
+    CHECK(w.query(at(661)).points() == 1);  // has just expired, its slot has not
     CHECK(w.query(at(719)).points() == 1);
-    CHECK(w.query(at(720)).points() == 0);                   // the whole slot has
+    CHECK(w.query(at(720)).points() == 0);                          // the whole slot has
     CHECK(w.insert(at(780), 2, at(725)) == insert_result::newest);  // the slot of now
     CHECK(w.query(at(726)).points() == 1);
     CHECK(w.insert(at(781), 3, at(726)) == insert_result::newest);  // the one after it waits

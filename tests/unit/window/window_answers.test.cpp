@@ -32,8 +32,10 @@ constexpr wall_time at(std::int64_t s)
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("query: a result cut by max_points is incomplete without a "
-                   "rate", W, quick, steady)
+TEST_CASE_TEMPLATE(
+    "query: a result cut by max_points is incomplete without a "
+    "rate",
+    W, quick, steady)
 {
     W w{{.span = 60s, .max_points = 3}};
     for (const std::int64_t t : {10, 20, 30}) w.insert(at(t), t);

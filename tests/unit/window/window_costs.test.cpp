@@ -289,8 +289,7 @@ TEST_CASE_TEMPLATE("window costs: a stream that replaces each newest sample is l
             CHECK(w.insert(at(n), 1, at(n)) == waybill::insert_result::replaced);
             CHECK(w.insert(at(n), 1, at(n)) == waybill::insert_result::replaced);
         }
-        const double each =
-            static_cast<double>(combined - before) / static_cast<double>(steps);
+        const double each = static_cast<double>(combined - before) / static_cast<double>(steps);
         MESSAGE(span, " samples, each inserted three times: ", each, " a sample");
         CHECK(each <= 9.0);
         CHECK(w.query(at(steps - 1)).points == static_cast<std::uint64_t>(span));
@@ -329,8 +328,7 @@ TEST_CASE_TEMPLATE("window costs: samples ahead of the clock keep the average co
                 w.insert(at(n + ahead), 1);
                 CHECK(w.query(at(n)).points <= static_cast<std::uint64_t>(span + 1));
             }
-            const double each =
-                static_cast<double>(combined - before) / static_cast<double>(steps);
+            const double each = static_cast<double>(combined - before) / static_cast<double>(steps);
             MESSAGE(span, " samples, some of the future: ", each, " a step");
             CHECK(each <= 12.0);
         }
@@ -390,7 +388,7 @@ TEST_CASE_TEMPLATE("window costs: a measure gets its samples in order, late ones
                 }
                 expected += letter(n);
             }
-            if (late == 19 && gone != 0) expected += 'X';  // or it is a nanosecond ahead
+            if (late == 19 && gone != 0) expected += 'X';   // or it is a nanosecond ahead
             const wall_time now = at(20 + 2 * (gone - 1));  // those up to 2 * (gone - 1) have gone
             w.advance(now);
             w.insert(at(late), 'X');

@@ -81,9 +81,8 @@ TEST_CASE_TEMPLATE("window memory: no allocation after the first span", W, quick
     CHECK(taken == before);
 }
 
-TEST_CASE_TEMPLATE(
-    "window memory: 16 bytes, a stored measure and 1/16 of a node for each sample", W,
-    quick, steady)
+TEST_CASE_TEMPLATE("window memory: 16 bytes, a stored measure and 1/16 of a node for each sample",
+                   W, quick, steady)
 {
     // Without the ends of the samples. A node has the whole measure.
     constexpr std::uint64_t each = 16 + sizeof(stored_measure<stats<std::int64_t>>);
@@ -102,8 +101,8 @@ TEST_CASE_TEMPLATE(
     }
 }
 
-TEST_CASE_TEMPLATE("window memory: a very late sample without memory changes nothing", W,
-                   quick, steady)
+TEST_CASE_TEMPLATE("window memory: a very late sample without memory changes nothing", W, quick,
+                   steady)
 {
     W w{{.span = duration::nanoseconds(2'000)}};
     int failures = 0;

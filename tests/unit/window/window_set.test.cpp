@@ -191,8 +191,7 @@ TEST_CASE("window_set: a refused sample opens no window and is counted")
     CHECK(s.insert("a", at(105), 1.0, 4) == insert_result::newest);
     CHECK(s.query("a", at(105))->weight() == 4);
     CHECK(s.insert("a", at(111), 1.0, 4) == insert_result::future);
-    CHECK(s.losses() ==
-          window_losses{.too_old = 1, .future = 2, .not_finite = 1, .no_weight = 2});
+    CHECK(s.losses() == window_losses{.too_old = 1, .future = 2, .not_finite = 1, .no_weight = 2});
 }
 
 TEST_CASE("window_set: losses stay after the removal of their key")

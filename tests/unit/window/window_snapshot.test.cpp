@@ -247,7 +247,8 @@ TEST_CASE("snapshot: load reports the error and its place")
     using enum snapshot_error::code;
     CHECK(wrong<W>("") == snapshot_error{empty, 0});
     CHECK(wrong<W>("w") == snapshot_error{too_short, 1});
-    CHECK(wrong<W>("wbw\x01" "abc") == snapshot_error{too_short, 7});
+    CHECK(wrong<W>("wbw\x01"
+                   "abc") == snapshot_error{too_short, 7});
     CHECK(wrong<W>("W") == snapshot_error{not_a_snapshot, 0});
     CHECK(wrong<W>("{\"version\":1}") == snapshot_error{not_a_snapshot, 0});
 
@@ -270,10 +271,10 @@ TEST_CASE("snapshot: load reports the error and its place")
     refuses<W>("77627701100400", other_kind, 4);
 
     refuses<W>("77627701", corrupt, 4);
-    refuses<W>("77627701000500", corrupt, 5);  // no such unit
-    refuses<W>("77627701001400", corrupt, 5);  // of no clock
+    refuses<W>("77627701000500", corrupt, 5);    // no such unit
+    refuses<W>("77627701001400", corrupt, 5);    // of no clock
     refuses<W>("7762770100040000", corrupt, 7);  // more at the end
-    refuses<W>("77627701000300", corrupt, 7);  // too fine a unit
+    refuses<W>("77627701000300", corrupt, 7);    // too fine a unit
     refuses<W>("77627701083400f001", corrupt, 7);
     CHECK(load<W>(summed_up("77627701083400f601"), {}).has_value());
     refuses<W>("7762770100048000", corrupt, 6);  // a 0 in two bytes
@@ -362,8 +363,9 @@ TEST_CASE("snapshot: load refuses invalid options")
           "window snapshot: bad_options: span is 0: nanoseconds must be more than (0)");
     CHECK(refused({.max_points = 0}) ==
           "window snapshot: bad_options: max_points is 0: must be at least (1)");
-    CHECK(refused({.ahead = -1s}) == "window snapshot: bad_options: ahead is -1000000000: "
-                                     "nanoseconds must be at least (0)");
+    CHECK(refused({.ahead = -1s}) ==
+          "window snapshot: bad_options: ahead is -1000000000: "
+          "nanoseconds must be at least (0)");
     // Nothing is read then, and nothing is allocated.
     CHECK(load<plain<std::int64_t>>("", {.span = 0s}).error().kind ==
           snapshot_error::code::bad_options);

@@ -18,8 +18,8 @@ namespace worst_case_test {
 
 using waybill::amortised;
 using waybill::sample;
-using waybill::detail::sample_ring;
 using waybill::worst_case;
+using waybill::detail::sample_ring;
 
 namespace {
 
@@ -87,9 +87,9 @@ bool holds(const ring& r, const worst_case<stretch>& w)
     if (w.older_count() != b || b > e || 2 * between + done > b) return false;
     const std::uint64_t a = b - done;
     const std::uint64_t right = a - between;
-    const std::uint64_t l = right - between;           // both are used up together
-    if (b == 0 && e != 0) return false;                // something older, if there is anything
-    if (b != 0 && l != e - b + 1) return false;        // and before the newer part is as long
+    const std::uint64_t l = right - between;     // both are used up together
+    if (b == 0 && e != 0) return false;          // something older, if there is anything
+    if (b != 0 && l != e - b + 1) return false;  // and before the newer part is as long
     if (between != 0 && (left != r.place_of(l) || down != r.place_of(a))) return false;
     for (std::uint64_t n = 0; n != l; ++n) {
         if (!(beside(r, n) == of(r, n, b))) return false;
@@ -165,9 +165,10 @@ enumeration from(int samples, int left)
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("worst_case: every order of 18 insertions and removals is "
-                   "exact", How, worst_case<stretch>,
-                   amortised<stretch>)
+TEST_CASE_TEMPLATE(
+    "worst_case: every order of 18 insertions and removals is "
+    "exact",
+    How, worst_case<stretch>, amortised<stretch>)
 {
     const enumeration done = from<How>(0, 18);
     CHECK(done.broken == 0);

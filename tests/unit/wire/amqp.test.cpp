@@ -169,8 +169,11 @@ static_assert(one(std::int64_t{5}) == 17 && one(std::int64_t{1} << 40) == 24);
 static_assert(one(true) == 16 && one(1.5) == 24 && one(value::timestamp()) == 24);
 static_assert(one(value::binary(16)) == 33 && one(value::uuid()) == 32);
 
-constexpr property five[] = {{"tenant", "blue"}, {"tries", 3}, {"late", false},
-                             {"ratio", 1.5}, {"big", std::int64_t{1} << 40}};
+constexpr property five[] = {{"tenant", "blue"},
+                             {"tries", 3},
+                             {"late", false},
+                             {"ratio", 1.5},
+                             {"big", std::int64_t{1} << 40}};
 constexpr std::uint64_t typical(std::uint64_t body)
 {
     return size<proton>({.body = body,
@@ -278,13 +281,15 @@ static_assert(size<proton>({.body = highest_size}) == highest_size);
 static_assert(size<bound>({.body = highest_size}) == highest_size);
 static_assert(size<proton>({.group_id = octets(four_gib)}) == highest_size);
 static_assert(size<proton>({.group_id = octets(highest_size)}) == highest_size);
-static_assert(size<proton>({.message_id = identifier::string(four_gib),
-                            .to = octets(four_gib)}) == highest_size);
+static_assert(size<proton>({.message_id = identifier::string(four_gib), .to = octets(four_gib)}) ==
+              highest_size);
 static_assert(size<proton>({.to = octets(four_gib - 1)}) == highest_size, "no list can hold it");
 static_assert(size<proton>({.to = octets(four_gib - 11)}) == highest_size);
 static_assert(size<proton>({.to = octets(four_gib - 12)}) == 4 + 3 + 9 + 2 + 5 + four_gib - 12);
-constexpr property huge[] = {{"k", value::string(four_gib)}, {octets(highest_size), 1},
-                             {"e", value::encoded(highest_size)}, {"e", value::encoded(-1)}};
+constexpr property huge[] = {{"k", value::string(four_gib)},
+                             {octets(highest_size), 1},
+                             {"e", value::encoded(highest_size)},
+                             {"e", value::encoded(-1)}};
 static_assert(size<proton>({.properties = huge}) == highest_size);
 static_assert(size<bound>({.message_annotations = huge, .properties = huge}) == highest_size);
 

@@ -21,8 +21,8 @@ using amqp::message;
 using amqp::method_frame_size;
 using amqp::table_size;
 using amqp::value;
-using waybill::detail::highest_size;
 using waybill::unlimited;
+using waybill::detail::highest_size;
 
 constexpr std::string_view of(std::size_t n)
 {
@@ -82,8 +82,8 @@ static_assert(body_frames_size(0x1'0000'0000, unlimited) == 16 + std::uint64_t{0
 static_assert(body_frames_size(highest_size) == highest_size);
 
 // Method and content header must each fit into a frame; the body need not.
-constexpr message typical{.exchange = "orders", .routing_key = "a.b", .headers = inner,
-                          .body = of(200'000)};
+constexpr message typical{
+    .exchange = "orders", .routing_key = "a.b", .headers = inner, .body = of(200'000)};
 static_assert(size(typical) == 26 + (22 + 38) + 200'000 + 2 * 8);
 static_assert(size(typical, 60) == 26 + 60 + 200'000 + 3'847 * 8);
 static_assert(size(typical, 59) == highest_size, "the content header is 60 bytes");

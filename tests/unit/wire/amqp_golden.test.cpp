@@ -79,42 +79,28 @@ amqp::value value_of(std::string_view word)
     }
     word.remove_prefix(1);
     switch (letter) {
-        case 'n':
-            return {};
-        case 'T':
-            return true;
-        case 'F':
-            return false;
+        case 'n': return {};
+        case 'T': return true;
+        case 'F': return false;
         case '#':
             if (word.find('.') != word.npos) return std::strtod(std::string(word).c_str(), nullptr);
             return signed_of(word);
-        case 's':
-            return amqp::value::string(unsigned_of(word));
-        case 'b':
-            return amqp::value::binary(unsigned_of(word));
-        case 'y':
-            return amqp::value::symbol(unsigned_of(word));
-        case 'U':
-            return amqp::value::uuid();
-        case 'M':
-            return amqp::value::timestamp();
-        default:
-            FAIL("no such value: " << letter);
-            return {};
+        case 's': return amqp::value::string(unsigned_of(word));
+        case 'b': return amqp::value::binary(unsigned_of(word));
+        case 'y': return amqp::value::symbol(unsigned_of(word));
+        case 'U': return amqp::value::uuid();
+        case 'M': return amqp::value::timestamp();
+        default: FAIL("no such value: " << letter); return {};
     }
 }
 
 amqp::identifier identifier_of(std::string_view word)
 {
     switch (word.front()) {
-        case 's':
-            return amqp::identifier::string(unsigned_of(word.substr(1)));
-        case 'b':
-            return amqp::identifier::binary(unsigned_of(word.substr(1)));
-        case '#':
-            return unsigned_of(word.substr(1));
-        default:
-            return amqp::identifier::uuid();
+        case 's': return amqp::identifier::string(unsigned_of(word.substr(1)));
+        case 'b': return amqp::identifier::binary(unsigned_of(word.substr(1)));
+        case '#': return unsigned_of(word.substr(1));
+        default: return amqp::identifier::uuid();
     }
 }
 
@@ -159,8 +145,8 @@ private:
         auto& m = message;
         if (field == "body") {
             const bool is_data = word.front() >= '0' && word.front() <= '9';
-            m.body = is_data ? amqp::content(unsigned_of(word))
-                             : amqp::content::value(value_of(word));
+            m.body =
+                is_data ? amqp::content(unsigned_of(word)) : amqp::content::value(value_of(word));
         } else if (field == "durable") m.durable = word == "T";
         else if (field == "priority") m.priority = static_cast<std::uint8_t>(number());
         else if (field == "ttl") m.ttl = number();

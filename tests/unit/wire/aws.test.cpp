@@ -35,8 +35,8 @@ static_assert(wire::sns::size({.body = "body", .attributes = attributes}) == 31,
 #if SIZE_MAX > UINT32_MAX  // with 32 bits there are no views whose sum saturates
 constexpr wire::sqs::attribute absurd[] = {{of(most), of(most), of(most)}};
 static_assert(wire::sqs::size({.attributes = absurd}) == highest_size);
-static_assert(wire::eventbridge::size({.source = of(most), .detail_type = of(2), .detail = of(most)}) ==
-              highest_size);
+static_assert(wire::eventbridge::size(
+                  {.source = of(most), .detail_type = of(2), .detail = of(most)}) == highest_size);
 #endif
 
 static_assert(wire::kinesis::size({.data = of(1'048'576), .partition_key = of(256)}) == 1'048'832);
@@ -45,8 +45,11 @@ static_assert(wire::kinesis::size({.data = of(most), .partition_key = of(most)})
 constexpr std::string_view resources[] = {"arn:1", "", "arn:22"};
 static_assert(wire::eventbridge::size({}) == 0);
 static_assert(wire::eventbridge::size({.has_time = true}) == 14);
-static_assert(wire::eventbridge::size({.source = "s", .detail_type = "dt", .detail = "{}",
-                                       .resources = resources, .has_time = true}) == 14 + 5 + 11);
+static_assert(wire::eventbridge::size({.source = "s",
+                                       .detail_type = "dt",
+                                       .detail = "{}",
+                                       .resources = resources,
+                                       .has_time = true}) == 14 + 5 + 11);
 
 namespace logs = wire::cloudwatch;
 static_assert(logs::size({}) == 26);

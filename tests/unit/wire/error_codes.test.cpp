@@ -28,11 +28,14 @@ namespace wire = waybill::wire;
 namespace {
 
 constexpr error_table tables[] = {
-    wire::azure_amqp_errors, wire::aws_common_errors,  wire::sqs_errors,
-    wire::sns_errors,        wire::kinesis_errors,     wire::firehose_errors,
-    wire::eventbridge_errors, wire::cloudwatch_logs_errors, wire::kafka_errors,
-    wire::nats_errors,       wire::jetstream_errors,   wire::rabbitmq_errors,
-    wire::mqtt5_errors,      wire::http_errors,        wire::pubsub_errors,
+    wire::azure_amqp_errors,  wire::aws_common_errors,
+    wire::sqs_errors,         wire::sns_errors,
+    wire::kinesis_errors,     wire::firehose_errors,
+    wire::eventbridge_errors, wire::cloudwatch_logs_errors,
+    wire::kafka_errors,       wire::nats_errors,
+    wire::jetstream_errors,   wire::rabbitmq_errors,
+    wire::mqtt5_errors,       wire::http_errors,
+    wire::pubsub_errors,
 };
 
 constexpr answer answers[] = {

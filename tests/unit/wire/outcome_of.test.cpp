@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
 #include <support/held.hpp>
 
 #include <waybill/batch/send_all.hpp>
@@ -23,10 +22,10 @@ using wire::outcome_of;
 namespace {
 
 const wire::error_table* const tables[] = {
-    &wire::azure_amqp_errors, &wire::http_errors,      &wire::pubsub_errors,
-    &wire::kafka_errors,      &wire::nats_errors,      &wire::jetstream_errors,
-    &wire::rabbitmq_errors,   &wire::mqtt5_errors,     &wire::aws_common_errors,
-    &wire::sqs_errors,        &wire::sns_errors,       &wire::kinesis_errors,
+    &wire::azure_amqp_errors, &wire::http_errors,        &wire::pubsub_errors,
+    &wire::kafka_errors,      &wire::nats_errors,        &wire::jetstream_errors,
+    &wire::rabbitmq_errors,   &wire::mqtt5_errors,       &wire::aws_common_errors,
+    &wire::sqs_errors,        &wire::sns_errors,         &wire::kinesis_errors,
     &wire::firehose_errors,   &wire::eventbridge_errors, &wire::cloudwatch_logs_errors};
 
 /// The outcome that a sender should get for each answer.

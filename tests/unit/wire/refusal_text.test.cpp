@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
-
 #include <support/refusals.hpp>
+
 #include <waybill/wire/refusal_text.hpp>
 
 namespace refusal_text_test {
@@ -24,8 +24,8 @@ using waybill::wire::refusal_numbers;
 
 namespace {
 
-constexpr dialect dialects[] = {dialect::azure_amqp, dialect::sqs,   dialect::cloudwatch_logs,
-                                dialect::pubsub,     dialect::grpc,  dialect::kafka,
+constexpr dialect dialects[] = {dialect::azure_amqp, dialect::sqs,  dialect::cloudwatch_logs,
+                                dialect::pubsub,     dialect::grpc, dialect::kafka,
                                 dialect::rabbitmq};
 
 constexpr bool reads_all()
@@ -160,25 +160,30 @@ static_assert(handed_on("BatchRequestTooLong('An error occurred (AWS.SimpleQueue
                         "BatchRequestTooLong) when calling the SendMessageBatch operation: ",
                         "')") == sent);
 static_assert(handed_on("An error occurred (BatchRequestTooLong) when calling the "
-                        "SendMessageBatch operation: ", "") == sent);
+                        "SendMessageBatch operation: ",
+                        "") == sent);
 // https://github.com/aws/aws-sdk-java-v2/issues/5888
 static_assert(handed_on("software.amazon.awssdk.services.sqs.model.BatchRequestTooLongException:",
                         " (Service: Sqs, Status Code: 400, Request ID: 0-1)") == sent);
-static_assert(handed_on("", " (Service: AmazonSQS; Status Code: 400; Error Code: "
-                            "AWS.SimpleQueueService.BatchRequestTooLong; Request ID: 7)") == sent);
+static_assert(handed_on("",
+                        " (Service: AmazonSQS; Status Code: 400; Error Code: "
+                        "AWS.SimpleQueueService.BatchRequestTooLong; Request ID: 7)") == sent);
 // The SDKs for Go and for Rust.
 static_assert(handed_on("AWS.SimpleQueueService.BatchRequestTooLong: ",
                         "\n\tstatus code: 400, request id: 7") == sent);
 static_assert(handed_on("Error { message: Some(\"", "\"), code: Some(\"x\") }") == sent);
 // https://github.com/aws/aws-sdk-cpp/issues/646 has the text before an unknown error.
 static_assert(handed_on("Unable to parse ExceptionName: AWS.SimpleQueueService.BatchRequestTooLong "
-                        "Message: ", "") == sent);
+                        "Message: ",
+                        "") == sent);
 static_assert(handed_on("HTTP response code: 400\nException name: BatchRequestTooLong\nError "
-                        "message: ", "\n5 response headers:\n") == sent);
+                        "message: ",
+                        "\n5 response headers:\n") == sent);
 // The client for PHP: the beginning of the reply, cut, and then its meaning.
 static_assert(handed_on("400 Bad Request` response: <Message>Batch requests cannot be longer than "
                         "262144 bytes. You have sent 40 (truncated...)\n BatchRequestTooLong "
-                        "(client): ", " - <Message>x</Message>") == sent);
+                        "(client): ",
+                        " - <Message>x</Message>") == sent);
 
 // The text of SQS for one message: with any limit of the queue, and for an entry in a batch.
 static_assert(too_long("Amazon.SQS.AmazonSQSException: ", "262144",
@@ -191,13 +196,15 @@ static_assert(too_long("<Code>InvalidParameterValue</Code><Message>", "65536",
                        " bytes.</Message><Detail/>") == shorter_than(65'536),
               "https://github.com/getmoto/moto/issues/450, of another queue");
 static_assert(too_long("An error occurred (InvalidParameterValue) when calling the SendMessage "
-                       "operation: ", "1024", " bytes.") == shorter_than(1'024));
+                       "operation: ",
+                       "1024", " bytes.") == shorter_than(1'024));
 static_assert(!sqs("Reason: Message must be shorter than 1024 bytes."), "it is not whole");
 static_assert(!too_long("", "0", " bytes."));
 static_assert(!too_long("", "1", " KB."));
 static_assert(!too_long("", "10", "..."));
-static_assert(!too_long("", "4", " bytes. One or more parameters are invalid. Reason: Message must "
-                                 "be shorter than 5 bytes."),
+static_assert(!too_long("", "4",
+                        " bytes. One or more parameters are invalid. Reason: Message must "
+                        "be shorter than 5 bytes."),
               "of two queues");
 static_assert(!too_long("Batch requests cannot be longer than 4 bytes. You have sent 9 bytes. ",
                         "4", " bytes."),
@@ -224,10 +231,12 @@ static_assert(!rabbitmq("message size 65537 is larger than configured max size 6
 static_assert(!rabbitmq("message size 65537 is larger than configured max size 65'536"));
 static_assert(!rabbitmq("message size 65537 is larger than configured max size 50%"));
 static_assert(!rabbitmq("message size 65537 is larger than configured max size -65536"));
-static_assert(!rabbitmq("message size 65537 is larger than configured max size 65\xC2\xA0"
-                        "536"));
-static_assert(!rabbitmq("message size 65537 is larger than configured max size 65\xE2\x80\xAF"
-                        "536"));
+static_assert(
+    !rabbitmq("message size 65537 is larger than configured max size 65\xC2\xA0"
+              "536"));
+static_assert(
+    !rabbitmq("message size 65537 is larger than configured max size 65\xE2\x80\xAF"
+              "536"));
 
 // Nor may it have been cut.
 static_assert(!rabbitmq("message size 65537 is larger than configured max size 655..."));
@@ -253,10 +262,12 @@ static_assert(!read_refusal(dialect::kafka,
 // Saying it twice is common and has to agree.
 static_assert(grpc("Received message larger than max (9 vs. 4) ... grpc_message:\"Received message "
                    "larger than max (9 vs. 4)\"") == both(9, 4));
-static_assert(!grpc("Received message larger than max (9 vs. 4), Received message larger than max "
-                    "(8 vs. 4)"));
-static_assert(!grpc("Received message larger than max (9 vs. 4); trying to send message larger "
-                    "than max (9 vs. 5)"));
+static_assert(
+    !grpc("Received message larger than max (9 vs. 4), Received message larger than max "
+          "(8 vs. 4)"));
+static_assert(
+    !grpc("Received message larger than max (9 vs. 4); trying to send message larger "
+          "than max (9 vs. 5)"));
 static_assert(!grpc("Received message larger than max (9 vs. 4), Received message larger than max "
                     "(4 vs. 4)"),
               "half of it cannot be, so neither is believed");
@@ -310,8 +321,9 @@ TEST_CASE("refusal_text: each known refusal is read by its dialect, in a longer 
     CHECK(name(static_cast<dialect>(99)) == "?");
 }
 
-TEST_CASE("refusal_text: a truncated text gives the same numbers or none, unless cut within a "
-          "number")
+TEST_CASE(
+    "refusal_text: a truncated text gives the same numbers or none, unless cut within a "
+    "number")
 {
     for (const refusal& each : refusals) {
         CAPTURE(each.text);

@@ -149,8 +149,7 @@ static_assert(wire::nats_default().evidence == proof::measured);
 static_assert(wire::nats_default() != wire::kafka_default());
 
 // An emulator is no witness of the service that it imitates.
-static_assert(wire::sqs_send_message_batch().source.find("/floci") ==
-              std::string_view::npos);
+static_assert(wire::sqs_send_message_batch().source.find("/floci") == std::string_view::npos);
 static_assert(wire::sqs_send_message_batch().as_of == "2026-01");
 // Microsoft withdrew the count in this month; the row has the one that is safe in either reading.
 static_assert(wire::service_bus_standard().as_of == "2026-04" &&

@@ -48,10 +48,9 @@ struct assignable : F {
 // True if F lacks an assignment operator, and assignable<F> can add one that does not fail after
 // the old value was destroyed.
 template <class F>
-concept lacks_assignment =
-    std::is_nothrow_move_constructible_v<F> && !std::is_final_v<F> &&
-    (!std::is_move_assignable_v<F> ||
-     (std::copy_constructible<F> && !std::is_copy_assignable_v<F>));
+concept lacks_assignment = std::is_nothrow_move_constructible_v<F> && !std::is_final_v<F> &&
+                           (!std::is_move_assignable_v<F> ||
+                            (std::copy_constructible<F> && !std::is_copy_assignable_v<F>));
 
 /// The type of the framing that open batches store for the size function or framing `F`.
 template <class Item, class F, class Framing = framing_for<Item, F>>

@@ -43,9 +43,9 @@ inline constexpr int row_size = 8;
 template <class N>
 struct block {
     using bits = std::make_unsigned_t<N>;
-    using wide = std::conditional_t<
-        sizeof(N) == 1, std::uint16_t,
-        std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
+    using wide =
+        std::conditional_t<sizeof(N) == 1, std::uint16_t,
+                           std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
 
     // The largest safe value: it is not negative, and the sum of a block fits into `wide`.
     static constexpr std::uint64_t max_safe =

@@ -37,7 +37,7 @@ struct chunk_limits {
 
     std::uint64_t items;
     std::uint64_t envelope;
-    std::uint64_t item_space = 0;  // bytes for items
+    std::uint64_t item_space = 0;        // bytes for items
     std::uint64_t smallest_refused = 0;  // the smallest item size that fits into no batch
 };
 

@@ -261,7 +261,7 @@ public:
 private:
     static constexpr double min_noise = 0.25;  // bytes squared; a smaller noise needs no margin
     static constexpr double default_ratio_variance = 0.15 * 0.15;  // of a ratio without evidence
-    static constexpr std::uint32_t max_observations = 4;  // of item_estimate::seen
+    static constexpr std::uint32_t max_observations = 4;           // of item_estimate::seen
 
     // `bench/run simulation` measures the requests of the filter with these values. The thresholds
     // matter most if refusals have no numbers (row "ours, R" of its table). With

@@ -25,13 +25,13 @@ namespace waybill::inline v0_2::detail {
 
 class send_draft {
 public:
-    std::vector<item_range> runs;          ///< The items of the draft, in ascending order.
-    batch_sizes sizes;                     ///< The sums over these items.
-    std::uint64_t next_item = 0;           ///< Number of the next item to examine.
-    std::uint64_t max_items = unlimited;   ///< Maximum number of items.
-    std::uint32_t key = 0;                 ///< Key slot of the first item, if keys are used.
-    std::uint64_t busy_skips = 0;          ///< Items skipped because their key is in flight.
-    steady_time started_at;                ///< Time at which the first item was added.
+    std::vector<item_range> runs;         ///< The items of the draft, in ascending order.
+    batch_sizes sizes;                    ///< The sums over these items.
+    std::uint64_t next_item = 0;          ///< Number of the next item to examine.
+    std::uint64_t max_items = unlimited;  ///< Maximum number of items.
+    std::uint32_t key = 0;                ///< Key slot of the first item, if keys are used.
+    std::uint64_t busy_skips = 0;         ///< Items skipped because their key is in flight.
+    steady_time started_at;               ///< Time at which the first item was added.
     batch_close_reason close_reason = batch_close_reason::end;
     bool full = false;
     bool waits_for_keys = false;  ///< It is small, and skipped items can be added later.

@@ -123,12 +123,15 @@ struct checked_send {
             { replace(source.item(0), action) } -> std::convertible_to<fault>;
         };
 
-    static_assert(takes_batch, "send_all: the send function must accept a batch, which is a range "
-                               "of items");
-    static_assert(returns_outcome, "send_all: the send function must return a send_outcome, such "
-                                   "as batch_sender::accepted{}, and not bool or void");
-    static_assert(replaces, "send_all: the replace function must accept an item and a "
-                            "batch_sender::replace, and return a fault");
+    static_assert(takes_batch,
+                  "send_all: the send function must accept a batch, which is a range "
+                  "of items");
+    static_assert(returns_outcome,
+                  "send_all: the send function must return a send_outcome, such "
+                  "as batch_sender::accepted{}, and not bool or void");
+    static_assert(replaces,
+                  "send_all: the replace function must accept an item and a "
+                  "batch_sender::replace, and return a fault");
     static constexpr bool ok = takes_batch && returns_outcome && replaces;
 };
 

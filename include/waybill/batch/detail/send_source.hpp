@@ -34,8 +34,9 @@ struct checked_queueing {
     static constexpr bool returns_bytes = ok || !takes_item;
 
     static_assert(takes_item, "send_all: the size function must be const and accept an item");
-    static_assert(returns_bytes, "send_all: the size function must return the bytes of an item as "
-                                 "an integer, not as bool, or queued{bytes, key}");
+    static_assert(returns_bytes,
+                  "send_all: the size function must return the bytes of an item as "
+                  "an integer, not as bool, or queued{bytes, key}");
 };
 
 /// An input that can be walked again. Items are found by walking from the first unsettled one.

@@ -21,9 +21,8 @@ concept size_model = sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
 
 /// A callable or pointer to a member that accepts an item. Its result may have a wrong type.
 template <class F, class Item>
-concept accepts_item = requires(const F& size, Item&& item) {
-    detail::measured(size, static_cast<Item&&>(item));
-};
+concept accepts_item =
+    requires(const F& size, Item&& item) { detail::measured(size, static_cast<Item&&>(item)); };
 
 /// True for the default size function, std::identity.
 template <class F, class Item>
@@ -41,13 +40,16 @@ struct checked_size {
     static constexpr bool takes_item = ok || !no_framing || accepts_item<F, Item>;
     static constexpr bool returns_bytes = ok || !has_size || !no_framing || !takes_item;
 
-    static_assert(has_size, "size function: the items are no integers, so pass a function that "
-                            "returns the bytes of an item");
-    static_assert(no_framing, "framing: envelope(item), delta(state, item) and push(state, item) "
-                              "must be const and accept an item, and `state` must be regular");
+    static_assert(has_size,
+                  "size function: the items are no integers, so pass a function that "
+                  "returns the bytes of an item");
+    static_assert(no_framing,
+                  "framing: envelope(item), delta(state, item) and push(state, item) "
+                  "must be const and accept an item, and `state` must be regular");
     static_assert(takes_item, "size function: it must be const and accept an item");
-    static_assert(returns_bytes, "size function: it must return the bytes of an item as an "
-                                 "integer, not as bool");
+    static_assert(returns_bytes,
+                  "size function: it must return the bytes of an item as an "
+                  "integer, not as bool");
 };
 
 /// Returns `f` if it is a framing, or else the size function `f` as a framing.

@@ -82,10 +82,8 @@ private:
             [&](machine::handle a) {
                 const event_outcome o = handle(*event_at_(a.event));
                 const fault_kind kind = o.reason.kind;
-                if (kind == fault_kind::none)
-                    reason_texts_.erase(a.event);
-                else
-                    store_event_fault(a.event, o.reason);
+                if (kind == fault_kind::none) reason_texts_.erase(a.event);
+                else store_event_fault(a.event, o.reason);
                 machine_.on(machine::handled{kind, o.skipped});
             },
             [&](machine::write_dead_letter a) {
@@ -108,8 +106,7 @@ private:
                                            attempted_position_, assignment_.epoch);
         const fault_kind kind = record_fault(r, commit_fault_);
         if (r && *r != advance_outcome::applied) {
-            commit_fault_ =
-                detail::refused_checkpoint(*r, committed_position_, assignment_.epoch);
+            commit_fault_ = detail::refused_checkpoint(*r, committed_position_, assignment_.epoch);
         }
         machine_.on(machine::advanced{r ? *r : advance_outcome::conflict, kind});
     }

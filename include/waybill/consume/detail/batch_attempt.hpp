@@ -59,10 +59,8 @@ public:
     /// `to` is the sequence of the last delivered event.
     void set_last_event(std::uint64_t to)
     {
-        if (plan_.restored)
-            plan_ = with_last_event(plan_, to);
-        else
-            plan_.initial.to = to;
+        if (plan_.restored) plan_ = with_last_event(plan_, to);
+        else plan_.initial.to = to;
     }
     [[nodiscard]] const attempt_plan& plan() const noexcept { return plan_; }
 

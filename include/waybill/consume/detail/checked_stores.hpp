@@ -70,10 +70,12 @@ struct checked_checkpoint_store : checked_transactions<S> {
             { s.advance(tx, key, from, to, epoch) } -> std::same_as<result<advance_outcome>>;
         };
 
-    static_assert(loads, "store: load(key) must exist and return "
-                         "result<std::optional<checkpoint>>");
-    static_assert(advances, "store: advance(tx, key, from, to, epoch) must exist and return "
-                            "result<advance_outcome>");
+    static_assert(loads,
+                  "store: load(key) must exist and return "
+                  "result<std::optional<checkpoint>>");
+    static_assert(advances,
+                  "store: advance(tx, key, from, to, epoch) must exist and return "
+                  "result<advance_outcome>");
 };
 
 /// A store needs no reset(). If it has one, rewind uses it.
@@ -87,8 +89,9 @@ struct checked_checkpoint_reset : checked_checkpoint_store<S> {
     static constexpr bool resets = !has_reset || checkpoint_reset<S>;
     static constexpr bool ok = checkpoint_store<S> && resets;
 
-    static_assert(resets, "store: reset(tx, key, from, epoch) must return "
-                          "result<advance_outcome>");
+    static_assert(resets,
+                  "store: reset(tx, key, from, epoch) must return "
+                  "result<advance_outcome>");
 };
 
 template <class S>
@@ -99,14 +102,14 @@ struct checked_dead_letter_store : checked_transactions<S> {
     static constexpr bool puts = requires(S& s, transaction& tx, const dead_letter& letter) {
         { s.put(tx, letter) } -> std::same_as<result<void>>;
     };
-    static constexpr bool finds =
-        requires(S& s, const partition_key& key, std::uint64_t sequence) {
-            { s.find(key, sequence) } -> std::same_as<result<std::optional<dead_letter>>>;
-        };
+    static constexpr bool finds = requires(S& s, const partition_key& key, std::uint64_t sequence) {
+        { s.find(key, sequence) } -> std::same_as<result<std::optional<dead_letter>>>;
+    };
 
     static_assert(puts, "store: put(tx, letter) must exist and return result<void>");
-    static_assert(finds, "store: find(key, sequence) must exist and return "
-                         "result<std::optional<dead_letter>>");
+    static_assert(finds,
+                  "store: find(key, sequence) must exist and return "
+                  "result<std::optional<dead_letter>>");
 };
 
 template <class S>
@@ -125,8 +128,9 @@ struct checked_dead_letter_queue : checked_dead_letter_store<S> {
         };
 
     static_assert(removes, "store: remove(tx, key, sequence) must exist and return result<bool>");
-    static_assert(lists, "store: list(key, after, max_count) must exist and return "
-                         "result<std::vector<dead_letter>>");
+    static_assert(lists,
+                  "store: list(key, after, max_count) must exist and return "
+                  "result<std::vector<dead_letter>>");
 };
 
 /// A store needs no crash records. If it has one of the calls for them, it needs all.
@@ -144,26 +148,28 @@ struct checked_crash_records {
     static constexpr bool ok_clear = requires(S& s, transaction& tx, const partition_key& key) {
         { s.clear_crash_record(tx, key) } -> std::same_as<result<void>>;
     };
-    static constexpr bool has_no_call =
-        !requires(S& s, const partition_key& key) { s.load_crash_record(key); } &&
-        !requires(S& s, transaction& tx, const partition_key& key, const crash_record& row) {
-            s.store_crash_record(tx, key, row);
-        } &&
-        !requires(S& s, transaction& tx, const partition_key& key) {
-            s.clear_crash_record(tx, key);
-        };
+    static constexpr bool has_no_call = !requires(S& s, const partition_key& key) {
+        s.load_crash_record(key);
+    } && !requires(S& s, transaction& tx, const partition_key& key, const crash_record& row) {
+        s.store_crash_record(tx, key, row);
+    } && !requires(S& s, transaction& tx, const partition_key& key) {
+        s.clear_crash_record(tx, key);
+    };
 
     static constexpr bool loads = has_no_call || ok_load;
     static constexpr bool stores = has_no_call || ok_store;
     static constexpr bool clears = has_no_call || ok_clear;
     static constexpr bool ok = loads && stores && clears;
 
-    static_assert(loads, "store with crash records: load_crash_record(key) must exist and return "
-                         "result<std::optional<crash_record>>");
-    static_assert(stores, "store with crash records: store_crash_record(tx, key, row) must exist "
-                          "and return result<void>");
-    static_assert(clears, "store with crash records: clear_crash_record(tx, key) must exist and "
-                          "return result<void>");
+    static_assert(loads,
+                  "store with crash records: load_crash_record(key) must exist and return "
+                  "result<std::optional<crash_record>>");
+    static_assert(stores,
+                  "store with crash records: store_crash_record(tx, key, row) must exist "
+                  "and return result<void>");
+    static_assert(clears,
+                  "store with crash records: clear_crash_record(tx, key) must exist and "
+                  "return result<void>");
 };
 
 /// The store of process_batch.
@@ -185,10 +191,12 @@ struct checked_checkpoint_writer {
         };
     static constexpr bool ok = loads && commits;
 
-    static_assert(loads, "checkpoints: load(key) must exist and return "
-                         "result<std::optional<checkpoint>>");
-    static_assert(commits, "checkpoints: commit(key, from, to, epoch) must exist and return "
-                           "result<advance_outcome>");
+    static_assert(loads,
+                  "checkpoints: load(key) must exist and return "
+                  "result<std::optional<checkpoint>>");
+    static_assert(commits,
+                  "checkpoints: commit(key, from, to, epoch) must exist and return "
+                  "result<advance_outcome>");
 };
 
 template <class L>

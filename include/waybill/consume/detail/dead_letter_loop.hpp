@@ -35,9 +35,10 @@ inline constexpr bool lists_keys = requires(S& s) {
 template <class S>
 constexpr void check_lists_keys() noexcept
 {
-    static_assert(lists_keys<S>, "store: without dead_letter_keys(), which returns "
-                                 "result<std::vector<partition_key>>, the policy must contain the "
-                                 "keys");
+    static_assert(lists_keys<S>,
+                  "store: without dead_letter_keys(), which returns "
+                  "result<std::vector<partition_key>>, the policy must contain the "
+                  "keys");
 }
 
 enum class letter_state : std::uint8_t {

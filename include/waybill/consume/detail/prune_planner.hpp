@@ -94,9 +94,9 @@ public:
         if (is_old(r)) return add_removal(r, index, prune_plan::removal::limit::age);
         const bool too_many_rows = plan_.after.rows > max_rows_left_;
         if (!too_many_rows && bytes_left_.size() <= max_bytes_left_) return;
-        add_removal(r, index,
-                    too_many_rows ? prune_plan::removal::limit::count
-                                  : prune_plan::removal::limit::bytes);
+        add_removal(
+            r, index,
+            too_many_rows ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes);
         --plan_.after.rows;
         bytes_left_.subtract(r.bytes);
     }

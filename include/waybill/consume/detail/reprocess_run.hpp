@@ -68,8 +68,8 @@ public:
     [[nodiscard]] letter_attempt try_one(const dead_letter& d)
     {
         if (!pace_.wait(clock_)) return {letter_state::stopped};
-        reprocess_report r = reprocess(store_, d.key, d.at.sequence, fetch_, handler_,
-                                       clock_.wall_now(), policy_);
+        reprocess_report r =
+            reprocess(store_, d.key, d.at.sequence, fetch_, handler_, clock_.wall_now(), policy_);
         switch (r.outcome) {
             case reprocess_report::outcome_type::handled: ++report_.done; break;
             case reprocess_report::outcome_type::skipped: ++report_.skipped; break;

@@ -56,9 +56,9 @@ template <class E>
         const bool known = d.size != 0 || d.checksum != 0;
         if constexpr (requires { e.body; }) {
             if (known && (fetched.size != d.size || fetched.checksum != d.checksum)) {
-                return "event " + number + " differs from its dead letter: " +
-                       std::to_string(fetched.size) + " bytes, not " + std::to_string(d.size) +
-                       ", or another checksum";
+                return "event " + number +
+                       " differs from its dead letter: " + std::to_string(fetched.size) +
+                       " bytes, not " + std::to_string(d.size) + ", or another checksum";
             }
         }
     }

@@ -32,10 +32,12 @@ struct checked_resubmit_send {
         driver_callable<Send, const dead_letter&, std::string_view>;
     static constexpr bool ok = takes_letter && returns_fault;
 
-    static_assert(takes_letter, "resubmit: the send function must accept a const dead_letter&, or "
-                                "a const dead_letter& and its message id");
-    static_assert(returns_fault, "resubmit: the send function must return a fault, a fault_kind, "
-                                 "a result<void>, a call_answer or nothing, and not bool");
+    static_assert(takes_letter,
+                  "resubmit: the send function must accept a const dead_letter&, or "
+                  "a const dead_letter& and its message id");
+    static_assert(returns_fault,
+                  "resubmit: the send function must return a fault, a fault_kind, "
+                  "a result<void>, a call_answer or nothing, and not bool");
 };
 
 template <class Store, class Send, class Clock>

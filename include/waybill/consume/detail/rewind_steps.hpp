@@ -18,12 +18,12 @@ namespace waybill::inline v0_2::detail {
 /// The reason why `to` is refused: `mine` has no checkpoint, or one that is not after `to`.
 [[nodiscard]] inline fault cannot_rewind(const assignment& mine, const std::optional<position>& to)
 {
-    return permanent("cannot rewind to " +
-                     (to ? std::to_string(to->sequence) : std::string("the beginning")) +
-                     ": the checkpoint " +
-                     (mine.from ? "is at " + std::to_string(mine.from->sequence) +
-                                      ", and must be after the target"
-                                : "is absent"));
+    return permanent(
+        "cannot rewind to " + (to ? std::to_string(to->sequence) : std::string("the beginning")) +
+        ": the checkpoint " +
+        (mine.from
+             ? "is at " + std::to_string(mine.from->sequence) + ", and must be after the target"
+             : "is absent"));
 }
 
 /// Writes the earlier checkpoint in the transaction. Requires: `mine.from` is set, and `to` is set

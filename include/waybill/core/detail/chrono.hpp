@@ -17,8 +17,7 @@ namespace waybill::inline v0_2::detail {
 
 /// A type with the members of a std::chrono::duration.
 template <class D>
-concept chrono_duration = requires(const D& d)
-{
+concept chrono_duration = requires(const D& d) {
     typename D::rep;
     d.count();
     { D::period::num } -> std::convertible_to<std::intmax_t>;
@@ -27,8 +26,7 @@ concept chrono_duration = requires(const D& d)
 
 /// A type with the members of a std::chrono::time_point.
 template <class T>
-concept chrono_point = requires(const T& t)
-{
+concept chrono_point = requires(const T& t) {
     typename T::clock;
     { t.time_since_epoch() } -> chrono_duration;
 };
@@ -39,10 +37,8 @@ concept steady_point = chrono_point<T> && T::clock::is_steady;
 
 /// A time point of a clock that counts from the Unix epoch: only such a clock has to_time_t.
 template <class T>
-concept wall_point = chrono_point<T> && !T::clock::is_steady && requires(const T& t)
-{
-    T::clock::to_time_t(t);
-};
+concept wall_point =
+    chrono_point<T> && !T::clock::is_steady && requires(const T& t) { T::clock::to_time_t(t); };
 
 inline constexpr std::int64_t lowest_ns = INT64_MIN;
 inline constexpr std::int64_t highest_ns = INT64_MAX;
@@ -52,8 +48,8 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
 
 [[nodiscard]] constexpr std::int64_t add_ns(std::int64_t a, std::int64_t b) noexcept
 {
-    const auto sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) +
-                                               static_cast<std::uint64_t>(b));
+    const auto sum =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     if (((a ^ sum) & (b ^ sum)) < 0) [[unlikely]]
         return b < 0 ? lowest_ns : highest_ns;
     return sum;
@@ -61,8 +57,8 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
 
 [[nodiscard]] constexpr std::int64_t saturating_difference(std::int64_t a, std::int64_t b) noexcept
 {
-    const auto difference = static_cast<std::int64_t>(static_cast<std::uint64_t>(a) -
-                                                      static_cast<std::uint64_t>(b));
+    const auto difference =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
     if (((a ^ b) & (a ^ difference)) < 0) [[unlikely]]
         return b < 0 ? highest_ns : lowest_ns;
     return difference;

@@ -30,11 +30,13 @@ concept delayed_fault = requires(R& r) {
 
 /// A return type that drivers accept.
 template <class R>
-concept driver_call_result = std::is_void_v<R> || std::same_as<R, fault_kind> ||
-    std::same_as<R, result<void>> || std::convertible_to<R, fault> || delayed_fault<R>;
+concept driver_call_result =
+    std::is_void_v<R> || std::same_as<R, fault_kind> || std::same_as<R, result<void>> ||
+    std::convertible_to<R, fault> || delayed_fault<R>;
 
 template <class F, class... Args>
-concept driver_callable = std::invocable<F&, Args...> &&
+concept driver_callable =
+    std::invocable<F&, Args...> &&
     driver_call_result<std::remove_cvref_t<std::invoke_result_t<F&, Args...>>>;
 
 /// Calls `f`. A function that returns nothing succeeds.

@@ -20,14 +20,21 @@ struct checked_environment {
     static_assert(!std::invocable<E&>,
                   "clock: it must return a steady time, as std::chrono::steady_clock::now does, "
                   "and not a wall time");
-    static_assert(requires(E& e) { { e.now() } -> std::convertible_to<steady_time>; },
-                  "environment: now() must return a steady time, and not a wall time");
-    static_assert(requires(E& e) { { e.wall_now() } -> std::convertible_to<wall_time>; },
-                  "environment: wall_now() must return a wall time");
-    static_assert(requires(E& e, steady_time t) { e.sleep_until(t); },
-                  "environment: sleep_until must accept a steady_time");
-    static_assert(requires(E& e) { { e.random() } -> std::convertible_to<double>; },
-                  "environment: random() must return a number in [0, 1)");
+    static_assert(
+        requires(E& e) {
+            { e.now() } -> std::convertible_to<steady_time>;
+        }, "environment: now() must return a steady time, and not a wall time");
+    static_assert(
+        requires(E& e) {
+            { e.wall_now() } -> std::convertible_to<wall_time>;
+        }, "environment: wall_now() must return a wall time");
+    static_assert(
+        requires(E& e, steady_time t) { e.sleep_until(t); },
+        "environment: sleep_until must accept a steady_time");
+    static_assert(
+        requires(E& e) {
+            { e.random() } -> std::convertible_to<double>;
+        }, "environment: random() must return a number in [0, 1)");
     static constexpr bool ok = environment<E>;
 };
 

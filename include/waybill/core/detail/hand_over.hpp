@@ -110,10 +110,8 @@ constexpr decltype(auto) hand_over(Variant& v, Handlers& h)
         default: break;
     }
     // Without more actions, this is not reached.
-    if constexpr (left > 11)
-        return hand_over<Actions, First + 11>(v, h);
-    else
-        return h(Actions::template get<First>(v));
+    if constexpr (left > 11) return hand_over<Actions, First + 11>(v, h);
+    else return h(Actions::template get<First>(v));
 }
 
 }  // namespace waybill::inline v0_2::detail

@@ -154,7 +154,10 @@ std::string numbers(N first, N count)
 template <class T>
 void add_field(std::string& to, std::string_view field, const T& value)
 {
-    if constexpr (requires { value.has_value(); *value; }) {
+    if constexpr (requires {
+                      value.has_value();
+                      *value;
+                  }) {
         if (value.has_value()) add_field(to, field, *value);
     } else if constexpr (std::same_as<T, bool>) {
         if (value) to += concat(", ", field);

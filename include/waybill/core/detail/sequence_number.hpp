@@ -21,9 +21,8 @@ namespace waybill::inline v0_2::detail {
 /// Integers of any width, enumerations, and class types that convert to std::uint64_t. Not bool and
 /// not floating point.
 template <class N>
-concept sequence_like =
-    (std::is_enum_v<N> || std::convertible_to<const N&, std::uint64_t>) &&
-    !std::floating_point<N> && !std::same_as<N, bool>;
+concept sequence_like = (std::is_enum_v<N> || std::convertible_to<const N&, std::uint64_t>) &&
+                        !std::floating_point<N> && !std::same_as<N, bool>;
 
 /// Returns no value if `n` is negative or needs more than 64 bits.
 template <sequence_like N>

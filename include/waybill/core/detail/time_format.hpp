@@ -24,9 +24,9 @@ struct time_unit {
 };
 
 // A duration is written in the first unit that fits: h and min if whole, the others if at least 1.
-inline constexpr time_unit time_units[] = {{"h", 3'600'000'000'000}, {"min", 60'000'000'000},
-                                           {"s", 1'000'000'000},     {"ms", 1'000'000},
-                                           {"us", 1'000},            {"ns", 1}};
+inline constexpr time_unit time_units[] = {
+    {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000},
+    {"ms", 1'000'000},        {"us", 1'000},           {"ns", 1}};
 
 /// Appends part / one as a decimal fraction, such as ".25"; nothing for 0. `one` is a power of ten.
 inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t one)

@@ -26,8 +26,9 @@ concept time_source = std::convertible_to<C, steady_time> || requires(C& c) {
 template <class C>
 [[nodiscard]] constexpr steady_time time_of(C& c)
 {
-    static_assert(time_source<C>, "clock: it must return a steady time, as "
-                                  "std::chrono::steady_clock::now does, and not a wall time");
+    static_assert(time_source<C>,
+                  "clock: it must return a steady time, as "
+                  "std::chrono::steady_clock::now does, and not a wall time");
     if constexpr (std::convertible_to<C, steady_time>) return c;
     else return c();
 }

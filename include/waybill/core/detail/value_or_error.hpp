@@ -37,15 +37,19 @@ public:
     };
     held_kind kind = held_kind::value;
 
-    constexpr value_or_error() requires std::is_default_constructible_v<T> : value() {}
+    constexpr value_or_error()
+        requires std::is_default_constructible_v<T>
+        : value()
+    {
+    }
     template <class U>
     constexpr value_or_error(as_value, U&& from) : value(std::forward<U>(from))
     {
     }
     constexpr value_or_error(as_error, E&& from) : error(std::move(from)), kind(held_kind::error) {}
 
-    friend constexpr bool operator==(const value_or_error& a,
-                                     const value_or_error& b) requires both_comparable<T, E>
+    friend constexpr bool operator==(const value_or_error& a, const value_or_error& b)
+        requires both_comparable<T, E>
     {
         return a.kind == b.kind &&
                (a.kind == held_kind::value ? a.value == b.value : a.error == b.error);
@@ -61,22 +65,26 @@ public:
     };
     held_kind kind = held_kind::value;
 
-    constexpr value_or_error() requires std::is_default_constructible_v<T> : value() {}
+    constexpr value_or_error()
+        requires std::is_default_constructible_v<T>
+        : value()
+    {
+    }
     template <class U>
     constexpr value_or_error(as_value, U&& from) : value(std::forward<U>(from))
     {
     }
     constexpr value_or_error(as_error, E&& from) : error(std::move(from)), kind(held_kind::error) {}
 
-    value_or_error(const value_or_error& from) requires std::is_copy_constructible_v<T> &&
-        std::is_copy_constructible_v<E>
+    value_or_error(const value_or_error& from)
+        requires std::is_copy_constructible_v<T> && std::is_copy_constructible_v<E>
     {
         take(from);
     }
     value_or_error(value_or_error&& from) noexcept(moves_safely) { take(std::move(from)); }
     /// If a copy throws, *this is as before.
-    value_or_error& operator=(const value_or_error& from) requires
-        std::is_copy_constructible_v<T> && std::is_copy_constructible_v<E>
+    value_or_error& operator=(const value_or_error& from)
+        requires std::is_copy_constructible_v<T> && std::is_copy_constructible_v<E>
     {
         return *this = value_or_error(from);
     }
@@ -90,8 +98,8 @@ public:
     }
     ~value_or_error() { destroy(); }
 
-    friend bool operator==(const value_or_error& a,
-                           const value_or_error& b) requires both_comparable<T, E>
+    friend bool operator==(const value_or_error& a, const value_or_error& b)
+        requires both_comparable<T, E>
     {
         if (a.kind != b.kind || a.kind == held_kind::neither) return a.kind == b.kind;
         return a.kind == held_kind::value ? a.value == b.value : a.error == b.error;

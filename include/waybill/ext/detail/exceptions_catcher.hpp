@@ -32,7 +32,7 @@ namespace waybill::inline v0_2::detail {
 template <class C>
 concept exception_classifier = requires(C& classify, const std::exception& e) {
     requires std::convertible_to<decltype(classify(e)), fault_kind> ||
-        std::convertible_to<decltype(classify(e)), send_outcome>;
+                 std::convertible_to<decltype(classify(e)), send_outcome>;
 };
 
 /// Maximum size of the text of a fault, in bytes.
@@ -74,10 +74,9 @@ template <class F, exception_classifier C>
 class catcher {
     /// True for the return type of a send function.
     template <class R>
-    static constexpr bool is_send_outcome = !std::convertible_to<R, fault> && !is_result<R> &&
-                                  !std::same_as<R, event_outcome> &&
-                                  !std::same_as<R, call_answer> &&
-                                  std::convertible_to<R, send_outcome>;
+    static constexpr bool is_send_outcome =
+        !std::convertible_to<R, fault> && !is_result<R> && !std::same_as<R, event_outcome> &&
+        !std::same_as<R, call_answer> && std::convertible_to<R, send_outcome>;
 
 public:
     constexpr catcher(F inner, C classify)
@@ -137,10 +136,9 @@ private:
     static send_outcome call_send_function(Inner& inner, Classify& classify, Args&&... args)
     {
         using classified = std::invoke_result_t<Classify&, const std::exception&>;
-        static_assert(
-            std::same_as<C, by_default> || std::convertible_to<classified, send_outcome>,
-            "catching: classify for a send function must return a send_outcome, "
-            "because a fault_kind does not show if the batch has arrived");
+        static_assert(std::same_as<C, by_default> || std::convertible_to<classified, send_outcome>,
+                      "catching: classify for a send function must return a send_outcome, "
+                      "because a fault_kind does not show if the batch has arrived");
         try {
             return inner(std::forward<Args>(args)...);
         } catch (const std::exception& e) {

@@ -14,8 +14,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/detail/ranges_package.hpp>
-
 #include <range/v3/range/access.hpp>
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/traits.hpp>
@@ -32,23 +30,20 @@
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/ext/detail/ranges_package.hpp>
 
 namespace waybill::inline v0_2::detail {
 
 /// Limits, or a function that returns the current limits.
 template <class L>
-concept limits_source = std::convertible_to<const L&, batch_limits> || requires(const L& l)
-{
-    {
-        l()
-        } -> std::convertible_to<batch_limits>;
+concept limits_source = std::convertible_to<const L&, batch_limits> || requires(const L& l) {
+    { l() } -> std::convertible_to<batch_limits>;
 };
 
 template <limits_source L>
 [[nodiscard]] constexpr batch_limits current_limits(const L& l)
 {
-    if constexpr (std::convertible_to<const L&, batch_limits>)
-        return l;
+    if constexpr (std::convertible_to<const L&, batch_limits>) return l;
     else return l();
 }
 
@@ -110,8 +105,8 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
             const F& item_size = owner_->size_;
             const L& limits = owner_->limits_;
             const batch_limits l = current_limits(limits);
-            chunk_ = waybill::front_chunk(std::move(from), ranges::end(owner_->base_), l,
-                                          item_size);
+            chunk_ =
+                waybill::front_chunk(std::move(from), ranges::end(owner_->base_), l, item_size);
         }
 
         owner* owner_ = nullptr;
@@ -149,7 +144,8 @@ class input_pass {
 
 public:
     input_pass(V base, L l, F item_size)
-        : base_(std::move(base)), limits_(std::move(l)),
+        : base_(std::move(base)),
+          limits_(std::move(l)),
           framing_(framing_of<item, F>(std::move(item_size)))
     {
     }

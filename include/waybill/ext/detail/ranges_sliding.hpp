@@ -13,8 +13,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/detail/ranges_package.hpp>
-
 #include <range/v3/range/access.hpp>
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/traits.hpp>
@@ -23,6 +21,7 @@
 #include <range/v3/view/view.hpp>
 
 #include <waybill/core/time.hpp>
+#include <waybill/ext/detail/ranges_package.hpp>
 #include <waybill/window/amortised.hpp>
 #include <waybill/window/detail/series.hpp>
 #include <waybill/window/measures.hpp>

@@ -5,10 +5,9 @@
 #ifndef WAYBILL_EXT_FMT_BATCH_HPP
 #define WAYBILL_EXT_FMT_BATCH_HPP
 
-#include <waybill/ext/fmt/detail/package.hpp>
-
 #include <waybill/batch/describe.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants
@@ -21,8 +20,7 @@ struct fmt::formatter<waybill::send_outcome>
     : waybill::detail::line_formatter<waybill::send_outcome> {};
 template <>
 struct fmt::formatter<waybill::batch_sender::item_ranges>
-    : waybill::detail::line_formatter<waybill::batch_sender::item_ranges> {
-};
+    : waybill::detail::line_formatter<waybill::batch_sender::item_ranges> {};
 
 // Chunks are ranges, but are formatted as one line, not element by element.
 FMT_BEGIN_NAMESPACE

@@ -14,8 +14,6 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
@@ -31,6 +29,7 @@
 #include <waybill/batch/too_large.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/retry.hpp>
 
 namespace waybill::inline v0_2 {

@@ -18,8 +18,6 @@
 #include <concepts>
 #include <cstdint>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/batch_policy.hpp>
@@ -36,6 +34,7 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/position.hpp>
 
 namespace waybill::inline v0_2 {
@@ -414,7 +413,7 @@ void to_json(Json& j, const at_least_once_machine::commit_to& a)
 /// Only these variants match, not types convertible to them.
 template <detail::json_value Json, class Action>
     requires std::same_as<Action, batch_machine::action> ||
-    std::same_as<Action, at_least_once_machine::action>
+             std::same_as<Action, at_least_once_machine::action>
 void to_json(Json& j, const Action& action)
 {
     match(action, [&](const auto& a) { j = a; });

@@ -6,8 +6,6 @@
 #ifndef WAYBILL_EXT_JSON_CORE_HPP
 #define WAYBILL_EXT_JSON_CORE_HPP
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/act.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/config_error.hpp>
@@ -16,6 +14,7 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/ext/json/read.hpp>
 
@@ -77,10 +76,16 @@ void to_json(Json& j, const wait_until& a)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const idle&) { j = {{"act", "idle"}}; }
+void to_json(Json& j, const idle&)
+{
+    j = {{"act", "idle"}};
+}
 
 template <detail::json_value Json>
-void to_json(Json& j, const complete&) { j = {{"act", "complete"}}; }
+void to_json(Json& j, const complete&)
+{
+    j = {{"act", "complete"}};
+}
 
 }  // namespace waybill::inline v0_2
 

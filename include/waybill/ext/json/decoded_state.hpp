@@ -10,11 +10,10 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
@@ -62,9 +61,9 @@ struct state_as_read {
     nlohmann::json user{};  ///< The user's part after its upgrade; null if there was none.
     unknown_user_fields user_fields{};
     nlohmann::json unknown_fields{};  ///< Progress fields that only later versions know.
-    bool unreadable = false;     ///< True if the value could not be read from the user's part.
-    std::uint64_t size = 0;      ///< Size of the state as read or stored, in bytes.
-    std::uint64_t checksum = 0;  ///< Checksum of these bytes, see `checksum_of`.
+    bool unreadable = false;          ///< True if the value could not be read from the user's part.
+    std::uint64_t size = 0;           ///< Size of the state as read or stored, in bytes.
+    std::uint64_t checksum = 0;       ///< Checksum of these bytes, see `checksum_of`.
     std::string stored_bytes{};  ///< The bytes last passed to `stored`; empty if there are none.
 
     /// Keeps size and checksum of the bytes of a state.
@@ -84,8 +83,7 @@ struct state_as_read {
     /// bytes.
     [[nodiscard]] static std::uint64_t checksum_of(std::string_view all) noexcept
     {
-        if (all.size() < envelope_bytes || !all.starts_with("waybill/1 "))
-            return crc32c(all);
+        if (all.size() < envelope_bytes || !all.starts_with("waybill/1 ")) return crc32c(all);
         std::uint64_t digits = 0;
         for (const char c : all.substr(envelope_layout::checksum_at, checksum_digits)) {
             digits = digits << 8U | static_cast<unsigned char>(c);
@@ -144,8 +142,9 @@ template <class T>
         case none:
         case envelope: break;
         case other_format:
-            return line + "its body is text, not JSON: read it with `text_state_codec` of "
-                          "waybill/session/session_state.hpp";
+            return line +
+                   "its body is text, not JSON: read it with `text_state_codec` of "
+                   "waybill/session/session_state.hpp";
         case syntax:
             return line.append("its body cannot be parsed: ").append(s.reason).append(keep);
         case too_deep: return line.append("it is nested too deep: ").append(s.reason).append(keep);
@@ -162,12 +161,14 @@ template <class T>
         case upgrade_failed:
             return line.append("its upgrade failed, ").append(s.reason).append(failed_note);
         case bad_value:
-            line += "the value cannot be read: " + s.reason + ": give new fields a default "
+            line += "the value cannot be read: " + s.reason +
+                    ": give new fields a default "
                     "(NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT), or add a version and an upgrade";
             return line.append(failed_note);
         case no_reserve:
-            return line + s.reason + " is the maximum without the bytes reserved for a failure: "
-                                     "increase the budget, or store the large part elsewhere";
+            return line + s.reason +
+                   " is the maximum without the bytes reserved for a failure: "
+                   "increase the budget, or store the large part elsewhere";
     }
     return line;
 }
@@ -208,8 +209,7 @@ struct state_unwritten {
     switch (e.problem) {
         case state_unwritten::problem_type::none: break;
         case state_unwritten::problem_type::not_read:
-            return line + "the stored state could not be read, and is not overwritten: " +
-                   e.reason;
+            return line + "the stored state could not be read, and is not overwritten: " + e.reason;
         case state_unwritten::problem_type::not_an_object:
             return line + "its JSON must be an object, and is " + e.reason +
                    ": store a struct or a map";

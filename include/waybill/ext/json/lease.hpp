@@ -17,10 +17,9 @@
 #include <concepts>
 #include <cstdint>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/position.hpp>
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/lease.hpp>
@@ -133,8 +132,8 @@ void to_json(Json& j, const lease_claim::result& o)
 template <detail::json_value Json>
 void to_json(Json& j, const balance_plan& p)
 {
-    j = {{"claim", p.claim},     {"mine", p.mine},     {"target", p.target},
-         {"surplus", p.surplus}, {"steal", p.steal},   {"balanced", p.balanced}};
+    j = {{"claim", p.claim},     {"mine", p.mine},   {"target", p.target},
+         {"surplus", p.surplus}, {"steal", p.steal}, {"balanced", p.balanced}};
 }
 
 template <detail::json_value Json>
@@ -230,9 +229,9 @@ void to_json(Json& j, const partition_lifecycle::release& a)
 /// Only these variants match, not types convertible to them.
 template <detail::json_value Json, class Action>
     requires std::same_as<Action, lease_manager::lease_call> ||
-    std::same_as<Action, lease_manager::action> ||
-    std::same_as<Action, partition_lifecycle::action> ||
-    std::same_as<Action, processor::action>
+             std::same_as<Action, lease_manager::action> ||
+             std::same_as<Action, partition_lifecycle::action> ||
+             std::same_as<Action, processor::action>
 void to_json(Json& j, const Action& action)
 {
     match(action, [&](const auto& a) { j = a; });

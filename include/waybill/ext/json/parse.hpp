@@ -25,10 +25,9 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/tree_builder.hpp>
 #include <waybill/ext/json/limits.hpp>
 #include <waybill/ext/json/read.hpp>

@@ -10,10 +10,9 @@
 
 #include <cstdint>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/consume/position.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 namespace waybill::inline v0_2 {
 

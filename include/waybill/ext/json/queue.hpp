@@ -31,12 +31,11 @@
 #include <string_view>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/retry.hpp>
 #include <waybill/queue/deferred.hpp>
 #include <waybill/queue/deferred_messages.hpp>
@@ -229,9 +228,8 @@ void to_json(Json& j, const receive_planner::settle_message& a)
 /// Only these variants match, not types convertible to them.
 template <detail::json_value Json, class Action>
     requires std::same_as<Action, lock_renewal::action> ||
-    std::same_as<Action, receive_planner::action> ||
-    std::same_as<Action, settle_batches::action> ||
-    std::same_as<Action, settlement>
+             std::same_as<Action, receive_planner::action> ||
+             std::same_as<Action, settle_batches::action> || std::same_as<Action, settlement>
 void to_json(Json& j, const Action& action)
 {
     match(action, [&](const auto& a) { j = a; });
@@ -333,8 +331,8 @@ template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann:
                                                    const deferral_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(json_error{json_error::code::wrong, "options",
-                                     "valid options", describe(*bad)});
+        return unexpected(
+            json_error{json_error::code::wrong, "options", "valid options", describe(*bad)});
     }
     deferred_messages read(options);
     std::optional<json_error> error;

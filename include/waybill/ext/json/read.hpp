@@ -31,8 +31,6 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
@@ -43,6 +41,7 @@
 #include <waybill/ext/json/detail/base64.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/path.hpp>
 
 namespace waybill::inline v0_2 {

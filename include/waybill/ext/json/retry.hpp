@@ -13,10 +13,9 @@
 #include <concepts>
 #include <cstdint>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/circuit_breaker_options.hpp>
@@ -31,12 +30,8 @@ namespace waybill::inline v0_2 {
 template <detail::json_value Json>
 void to_json(Json& j, const backoff& b)
 {
-    j = {{"base", b.base},
-         {"cap", b.cap},
-         {"factor", b.factor},
-         {"spread", b.spread},
-         {"step", b.step},
-         {"highest_hint", b.highest_hint}};
+    j = {{"base", b.base},     {"cap", b.cap},   {"factor", b.factor},
+         {"spread", b.spread}, {"step", b.step}, {"highest_hint", b.highest_hint}};
 }
 
 template <detail::json_value Json>
@@ -185,7 +180,10 @@ void to_json(Json& j, const call_report& r)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
+void to_json(Json& j, const retry_now&)
+{
+    j = {{"act", "retry_now"}};
+}
 
 template <detail::json_value Json>
 void to_json(Json& j, const give_up& a)
@@ -207,8 +205,7 @@ void to_json(Json& j, const retry_loop::done&)
 
 /// Only these variants match, not types convertible to them.
 template <detail::json_value Json, class Action>
-    requires std::same_as<Action, retry_action> ||
-    std::same_as<Action, retry_loop::action>
+    requires std::same_as<Action, retry_action> || std::same_as<Action, retry_loop::action>
 void to_json(Json& j, const Action& action)
 {
     match(action, [&](const auto& a) { j = a; });

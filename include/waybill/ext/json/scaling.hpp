@@ -30,11 +30,10 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/detail/base36.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/scaling_policy.hpp>
 #include <waybill/ext/json/detail/scaling_rule.hpp>
 #include <waybill/ext/json/scaling_messages.hpp>
@@ -69,8 +68,9 @@ void read_value(const json_place<Json>& at, threshold& into)
         into = value;
         return;
     }
-    constexpr auto expected = "a number, {\"per_instance\": 100} or "
-                              "{\"by_instances\": [[1, 100], [4, 350]]}";
+    constexpr auto expected =
+        "a number, {\"per_instance\": 100} or "
+        "{\"by_instances\": [[1, 100], [4, 350]]}";
     if (!at.value.is_object()) return at.fail(expected);
     constexpr std::string_view field_names[]{"per_instance", "by_instances"};
     const auto kind_index = detail::only_field(at, field_names, "one kind of threshold");

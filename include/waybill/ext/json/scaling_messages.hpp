@@ -13,10 +13,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/messages.hpp>

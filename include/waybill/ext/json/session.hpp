@@ -12,11 +12,10 @@
 #include <concepts>
 #include <cstdint>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/retry.hpp>
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/dead_letter_import.hpp>
@@ -48,7 +47,10 @@ inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
 template <detail::json_value Json>
 void to_json(Json& j, const session_progress::failure& f)
 {
-    j = {{"step", f.step}, {"sequence", f.sequence}, {"reason", f.reason}, {"tries", f.tries},
+    j = {{"step", f.step},
+         {"sequence", f.sequence},
+         {"reason", f.reason},
+         {"tries", f.tries},
          {"at", f.at}};
     detail::put_text(j, "text", f.text);
 }
@@ -396,9 +398,8 @@ void to_json(Json& j, const redrive::remove_dead_letters& a)
 
 /// Only these variants match, not types convertible to them.
 template <detail::json_value Json, class Action>
-    requires std::same_as<Action, pipeline::action> ||
-    std::same_as<Action, redrive::action> ||
-    std::same_as<Action, dead_letter_import::action>
+    requires std::same_as<Action, pipeline::action> || std::same_as<Action, redrive::action> ||
+             std::same_as<Action, dead_letter_import::action>
 void to_json(Json& j, const Action& action)
 {
     match(action, [&](const auto& a) { j = a; });

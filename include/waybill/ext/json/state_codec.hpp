@@ -29,12 +29,11 @@
 #include <string_view>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/progress_scan.hpp>
 #include <waybill/ext/json/detail/state_parts.hpp>
@@ -72,8 +71,7 @@ struct state_codec_options {
     }
     if (o.format != state_format::json && o.format != state_format::cbor) {
         return config_error{"format", static_cast<std::uint64_t>(o.format),
-                            "must be json (0) or cbor; for text use state_text.hpp; at most",
-                            1};
+                            "must be json (0) or cbor; for text use state_text.hpp; at most", 1};
     }
     if (o.format == state_format::cbor && !o.envelope) {
         return config_error{"envelope", 0, "must be true, because format is cbor", 1};
@@ -385,9 +383,8 @@ private:
         const state& s, const state_budget& budget, detail::unknown_user_fields& fields) const
     {
         if (s.outcome > state_read::ok || (s.read.unreadable && !s.progress.failed)) {
-            return unexpected(
-                state_unwritten{.problem = state_unwritten::problem_type::not_read,
-                                .reason = describe(s)});
+            return unexpected(state_unwritten{.problem = state_unwritten::problem_type::not_read,
+                                              .reason = describe(s)});
         }
         const schema_version version =
             s.read.unreadable ? s.version : detail::written_version(s.version, options_.version);

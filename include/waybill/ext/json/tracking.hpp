@@ -8,10 +8,9 @@
 
 #include <concepts>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/tracking/commit_schedule.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
 #include <waybill/tracking/tracker_options.hpp>

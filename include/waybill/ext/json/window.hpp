@@ -29,12 +29,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/window_samples.hpp>
 #include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_options.hpp>
@@ -69,8 +68,8 @@ template <detail::storable_window W, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<W, json_error> read_json_with(const Json& value, const window_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(json_error{json_error::code::wrong, "options",
-                                     "valid options", describe(*bad)});
+        return unexpected(
+            json_error{json_error::code::wrong, "options", "valid options", describe(*bad)});
     }
     W read(options);
     std::optional<json_error> error;

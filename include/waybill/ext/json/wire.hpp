@@ -8,9 +8,8 @@
 
 #include <string>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/wire/error_codes.hpp>
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>

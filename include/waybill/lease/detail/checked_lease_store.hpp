@@ -38,15 +38,18 @@ struct checked_lease_store {
     static constexpr bool has_claim_all =
         requires(S& s, const std::vector<lease_claim>& claims) { s.claim_all(claims); };
 
-    static_assert(has_list, "lease store: list(source, group) must exist and return "
-                            "result<lease_table>");
+    static_assert(has_list,
+                  "lease store: list(source, group) must exist and return "
+                  "result<lease_table>");
     static_assert(has_claim,
                   "lease store: claim(lease_claim) must exist and return "
                   "result<lease_claim::result>");
-    static_assert(has_heartbeat, "lease store: heartbeat(owner_heartbeat) must exist and return "
-                                 "result<void>");
-    static_assert(has_leave, "lease store: leave(owner_heartbeat) must exist and return "
-                             "result<void>");
+    static_assert(has_heartbeat,
+                  "lease store: heartbeat(owner_heartbeat) must exist and return "
+                  "result<void>");
+    static_assert(has_leave,
+                  "lease store: leave(owner_heartbeat) must exist and return "
+                  "result<void>");
     static_assert((!has_renew && !has_claim_all) || bulk_lease_store<S>,
                   "lease store: renew(owner_heartbeat, version) must return result<lease_table>, "
                   "and claim_all(std::vector<lease_claim>) must return "

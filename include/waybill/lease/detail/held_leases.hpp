@@ -44,7 +44,7 @@ class held_leases {
 public:
     struct entry {
         bool held = false;
-        bool released = false;  ///< The lease is to be given back and is no longer trusted.
+        bool released = false;    ///< The lease is to be given back and is no longer trusted.
         bool to_release = false;  ///< The lease is held, and is to be released for balance.
         /// The lease is suspected: a renewal was contended, or a read of the store contradicts it.
         /// The next read decides.
@@ -222,8 +222,8 @@ public:
 
     /// The row to write for `c`. A `take` depends on the row that was read last.
     template <class Observer>
-    [[nodiscard]] lease_claim claim(const planned_claim& c, partition_key key,
-                                    const owner_id& self, const Observer& seen) const
+    [[nodiscard]] lease_claim claim(const planned_claim& c, partition_key key, const owner_id& self,
+                                    const Observer& seen) const
     {
         const entry& e = (*this)[c.partition];
         const std::uint64_t highest =

@@ -61,8 +61,8 @@ public:
     template <class Transaction, class Event>
     auto operator()(Transaction& tx, const Event& e)
     {
-        constexpr bool takes_key = std::invocable<Handler&, Transaction&, const Event&,
-                                                  const partition_key&>;
+        constexpr bool takes_key =
+            std::invocable<Handler&, Transaction&, const Event&, const partition_key&>;
         static_assert(takes_key || std::invocable<Handler&, Transaction&, const Event&>,
                       "run_partitions: the handler must accept (transaction&, const event&), or "
                       "(transaction&, const event&, const partition_key&)");
@@ -122,7 +122,7 @@ inline void store_fault(partitions_report& r, const std::string& partition, cons
 /// Adds the counts of `more`. Its texts are moved.
 inline void add_counts(partitions_report& to, partitions_report& more) noexcept
 {
-    constexpr std::uint64_t partitions_report::*counts[] = {
+    constexpr std::uint64_t partitions_report::* counts[] = {
         &partitions_report::opened,          &partitions_report::batches,
         &partitions_report::cut_batches,     &partitions_report::handled,
         &partitions_report::dead_lettered,   &partitions_report::dropped,
@@ -281,8 +281,8 @@ void process_partition(Log& log, Store& store, Leases& leases, Handler& handler,
     auto&& guarded = fenced(store, leases);
     event_call<Handler> call(handler, mine.key, r.repeated_calls);
     batch_watch<Clock> watch{clock, until};
-    const batch_report b = process_batch(guarded, mine, *events, call, clock.wall_now(), p.batch,
-                                         watch);
+    const batch_report b =
+        process_batch(guarded, mine, *events, call, clock.wall_now(), p.batch, watch);
     const std::uint64_t calls = r.repeated_calls;
     r = {};
     count_batch(b, watch.is_cut, mine, r);

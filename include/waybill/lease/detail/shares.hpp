@@ -113,8 +113,7 @@ inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
         if (!v.overdue || missing == share) return;
         const std::vector<std::uint32_t> surplus = surplus_partitions(v, s);
         const std::uint64_t end = lesser(stolen + missing - share, surplus.size());
-        for (std::uint64_t k = lesser(stolen, end); k != end; ++k)
-            plan.steal.push_back(surplus[k]);
+        for (std::uint64_t k = lesser(stolen, end); k != end; ++k) plan.steal.push_back(surplus[k]);
         return;
     }
 }

@@ -44,27 +44,26 @@ concept defers_counted = requires(Q& q, typename Q::message& m, wall_time until)
 
 /// A copy takes the place of the message.
 template <class Q>
-concept schedules_copies = requires(Q& q, typename Q::message& m,
-                                    const queue_policy::scheduled_copy& copy) {
-    { q.schedule_copy(m, copy) } -> std::convertible_to<fault>;
-    { m.id } -> std::convertible_to<std::string_view>;
-    { m.copy } -> std::convertible_to<std::uint32_t>;
-    { m.tries } -> std::convertible_to<std::uint64_t>;
-};
+concept schedules_copies =
+    requires(Q& q, typename Q::message& m, const queue_policy::scheduled_copy& copy) {
+        { q.schedule_copy(m, copy) } -> std::convertible_to<fault>;
+        { m.id } -> std::convertible_to<std::string_view>;
+        { m.copy } -> std::convertible_to<std::uint32_t>;
+        { m.tries } -> std::convertible_to<std::uint64_t>;
+    };
 
 /// The queue returns a deferred message only for its pointer.
 template <class Q>
-concept defers_with_pointers =
-    requires(Q& q, typename Q::message& m, typename Q::pointer& p, std::uint64_t tries,
-             wall_time due, duration lock) {
-        { q.schedule_pointer(m, tries, due) } -> std::convertible_to<fault>;
-        { p.tries } -> std::convertible_to<std::uint64_t>;
-        { q.defer(m) } -> std::convertible_to<fault>;
-        { q.receive_pointer(lock) } -> std::same_as<result<std::optional<typename Q::pointer>>>;
-        { q.receive_deferred(p, lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
-        { q.complete(p) } -> std::convertible_to<fault>;
-        { q.abandon(p) } -> std::convertible_to<fault>;
-    };
+concept defers_with_pointers = requires(Q& q, typename Q::message& m, typename Q::pointer& p,
+                                        std::uint64_t tries, wall_time due, duration lock) {
+    { q.schedule_pointer(m, tries, due) } -> std::convertible_to<fault>;
+    { p.tries } -> std::convertible_to<std::uint64_t>;
+    { q.defer(m) } -> std::convertible_to<fault>;
+    { q.receive_pointer(lock) } -> std::same_as<result<std::optional<typename Q::pointer>>>;
+    { q.receive_deferred(p, lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
+    { q.complete(p) } -> std::convertible_to<fault>;
+    { q.abandon(p) } -> std::convertible_to<fault>;
+};
 
 template <class Q, class Message>
 concept renews = requires(Q& q, Message& m, duration lock) {
@@ -91,8 +90,7 @@ struct queue_abilities {
         !by_pointer && !by_copy && (defers_uncounted<Q> || defers_counted<Q>);
     static constexpr bool can_defer = by_pointer || by_copy || by_time;
     /// A delivery that ends with a deferral without a failure uses up no delivery of the message.
-    static constexpr bool defers_free =
-        by_copy || by_pointer || (by_time && defers_uncounted<Q>);
+    static constexpr bool defers_free = by_copy || by_pointer || (by_time && defers_uncounted<Q>);
 };
 
 struct no_pointer {};
@@ -109,12 +107,12 @@ struct pointer_of<Q> {
 template <class Message>
 [[nodiscard]] std::string id_of_message(const Message& m)
 {
-    if constexpr (requires { { m.id } -> std::convertible_to<std::string_view>; })
+    if constexpr (requires {
+                      { m.id } -> std::convertible_to<std::string_view>;
+                  })
         return std::string(std::string_view(m.id));
-    else if constexpr (requires { std::to_string(m.number); })
-        return std::to_string(m.number);
-    else
-        return {};
+    else if constexpr (requires { std::to_string(m.number); }) return std::to_string(m.number);
+    else return {};
 }
 
 /// The lowest number of tries that together last for `wanted`, with the lowest random values.
@@ -144,8 +142,7 @@ template <class Q>
 {
     using abilities = queue_abilities<Q>;
     settle_policy s;
-    const std::uint64_t tries =
-        tries_for(p.retry_for, p.pauses, p.lock, abilities::can_defer);
+    const std::uint64_t tries = tries_for(p.retry_for, p.pauses, p.lock, abilities::can_defer);
     s.levels.immediate = 0;
     s.levels.delayed = retry_levels::unlimited;
     if (tries < retry_levels::unlimited) s.levels.delayed = static_cast<std::uint32_t>(tries - 1);
@@ -171,8 +168,7 @@ template <class Q>
     const bool all_count = !abilities::by_copy && !abilities::by_pointer;
     if (limited && all_count && tries > p.max_deliveries) {
         return config_error{"queue_policy.max_deliveries", p.max_deliveries,
-                            "must be at least the number of tries in retry_for",
-                            tries};
+                            "must be at least the number of tries in retry_for", tries};
     }
     return {};
 }

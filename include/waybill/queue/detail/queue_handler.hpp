@@ -29,8 +29,7 @@ struct handled {
 /// A fault, a fault_kind, a result<T>, or a struct with a fault `reason`, such as call_answer.
 template <class R>
 concept queue_result =
-    std::same_as<R, fault> || std::same_as<R, fault_kind> ||
-    requires(const R& r) {
+    std::same_as<R, fault> || std::same_as<R, fault_kind> || requires(const R& r) {
         { r.reason } -> std::convertible_to<fault>;
     } || requires(const R& r) {
         { r.has_value() } -> std::convertible_to<bool>;
@@ -51,9 +50,9 @@ struct checked_queue_handler {
         if constexpr (takes_lock) return h(m, lock);
         else return h(m);
     }
-    using result_type = std::remove_cvref_t<decltype(call(
-        std::declval<Handler&>(), std::declval<const Message&>(),
-        std::declval<queue_policy::message_lock&>()))>;
+    using result_type =
+        std::remove_cvref_t<decltype(call(std::declval<Handler&>(), std::declval<const Message&>(),
+                                          std::declval<queue_policy::message_lock&>()))>;
     static_assert(std::is_void_v<result_type> || queue_result<result_type>,
                   "run_queue: the handler must return a fault, a fault_kind, a result, a "
                   "call_answer or nothing, and not bool");
@@ -119,10 +118,8 @@ private:
                                   how == Report::outcome::unconfirmed;
         if (!needs_a_look) return;
         entry_.how = how;
-        if (report_.listed.size() < Report::max_listed)
-            report_.listed.push_back(std::move(entry_));
-        else
-            report_.unlisted = saturating_add(report_.unlisted, 1);
+        if (report_.listed.size() < Report::max_listed) report_.listed.push_back(std::move(entry_));
+        else report_.unlisted = saturating_add(report_.unlisted, 1);
     }
 
     [[nodiscard]] std::uint64_t& counter_of(typename Report::outcome how) noexcept

@@ -231,8 +231,7 @@ private:
         steady_time next = clock_.now();
         if (policy_.breaker->room(next) != 0)
             next = next + pause(policy_.pauses, n, clock_.random(), h.retry_after);
-        else
-            report_.breaker_waits = saturating_add(report_.breaker_waits, 1);
+        else report_.breaker_waits = saturating_add(report_.breaker_waits, 1);
         for (;;) {
             if (clock_.stop_requested() || !lock.keep()) return false;
             const duration rest = lock.left() - policy_.to_settle * 2;  // time for a call
@@ -278,8 +277,7 @@ private:
         handled h;
         if constexpr (std::is_void_v<typename checked_handler::result_type>)
             checked_handler::call(handler_, m, argument);
-        else
-            h = handled_as(checked_handler::call(handler_, m, argument));
+        else h = handled_as(checked_handler::call(handler_, m, argument));
         if (h.reason.kind == fault_kind::infrastructure) {
             report_.outages = saturating_add(report_.outages, 1);
             consecutive_outages_ = saturating_add(consecutive_outages_, 1);
@@ -341,8 +339,7 @@ private:
                 .used = by_count ? d.count : saturating_sub(d.tries, d.outage_deliveries),
                 .max_attempts = by_count ? settle_policy_.max_deliveries : max_tries()};
         }
-        const bool is_outage =
-            kind == fault_kind::infrastructure || kind == fault_kind::cancelled;
+        const bool is_outage = kind == fault_kind::infrastructure || kind == fault_kind::cancelled;
         // If a deferral uses up no delivery, the count of a message does not grow in an outage. Its
         // pauses would not grow either.
         if (kind == fault_kind::infrastructure && abilities::defers_free)
@@ -351,16 +348,13 @@ private:
     }
 
     [[nodiscard]] settlement settle_with(const settle_policy& p, const queue_delivery& d,
-                                           const handled& h)
+                                         const handled& h)
     {
         const double random = clock_.random();
         return settle(p, d, h.reason.kind, random, clock_.wall_now(), h.retry_after);
     }
 
-    auto settler(pointer& p)
-    {
-        return pointer_settler<Q, clock_type>{queue_, p, clock_, report_};
-    }
+    auto settler(pointer& p) { return pointer_settler<Q, clock_type>{queue_, p, clock_, report_}; }
 
     Q& queue_;
     Handler& handler_;

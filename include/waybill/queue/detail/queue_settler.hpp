@@ -81,8 +81,7 @@ public:
     }
 
     /// Settles the message, then its pointer, and records the outcome.
-    outcome settle(const settlement& s, const fault& reason,
-                   delivery_record<queue_report>& record)
+    outcome settle(const settlement& s, const fault& reason, delivery_record<queue_report>& record)
     {
         outcome how = outcome::left_to_lock;
         std::string text = reason.text;
@@ -149,8 +148,8 @@ private:
             set_visible_at(until);
             const std::uint64_t before = pointer_ == nullptr ? 0 : std::uint64_t{pointer_->tries};
             const std::uint64_t tries = saturating_add(before, failed ? 1 : 0);
-            fault f = call(
-                [&]() -> fault { return queue_.schedule_pointer(message_, tries, until); });
+            fault f =
+                call([&]() -> fault { return queue_.schedule_pointer(message_, tries, until); });
             if (!f.ok()) return f;
             return call([&]() -> fault { return queue_.defer(message_); });
         } else if constexpr (abilities::by_copy) {

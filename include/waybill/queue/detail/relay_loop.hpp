@@ -28,8 +28,9 @@ struct checked_outbox {
         typename S::claimed_rows;
         typename S::transaction;
     };
-    static_assert(types, "outbox store: the types message, claimed_rows and transaction must be "
-                         "there");
+    static_assert(types,
+                  "outbox store: the types message, claimed_rows and transaction must be "
+                  "there");
 
     [[nodiscard]] static constexpr bool has_message()
     {
@@ -67,14 +68,18 @@ struct checked_outbox {
         }
         return true;
     }
-    static_assert(has_message(), "outbox store: a message must have a key, an id and a body, which "
-                                 "convert to std::string_view");
-    static_assert(has_claim(), "outbox store: claim(max_rows, now, until) must exist and return a "
-                               "result<claimed_rows>, with the members messages and pending");
-    static_assert(has_hold(), "outbox store: hold(claim, rows, until) must exist and return a "
-                              "result<void>");
-    static_assert(has_marks(), "outbox store: mark_sent(claim, rows) and mark_dead(claim, row, "
-                               "reason, blocks_key) must exist and return a result<void>");
+    static_assert(has_message(),
+                  "outbox store: a message must have a key, an id and a body, which "
+                  "convert to std::string_view");
+    static_assert(has_claim(),
+                  "outbox store: claim(max_rows, now, until) must exist and return a "
+                  "result<claimed_rows>, with the members messages and pending");
+    static_assert(has_hold(),
+                  "outbox store: hold(claim, rows, until) must exist and return a "
+                  "result<void>");
+    static_assert(has_marks(),
+                  "outbox store: mark_sent(claim, rows) and mark_dead(claim, row, "
+                  "reason, blocks_key) must exist and return a result<void>");
     static constexpr bool ok = outbox_store<S>;
     static_assert(!types || !has_message() || !has_claim() || !has_hold() || !has_marks() || ok,
                   "outbox store: add(transaction, message) must exist and return a result<void>");
@@ -104,12 +109,14 @@ struct checked_relay {
         }
         return true;
     }
-    static_assert(takes_batch(), "relay: transmit must accept a batch, which is a range of "
-                                 "messages, and return a send_outcome, such as "
-                                 "batch_sender::accepted{}, and not bool or void");
+    static_assert(takes_batch(),
+                  "relay: transmit must accept a batch, which is a range of "
+                  "messages, and return a send_outcome, such as "
+                  "batch_sender::accepted{}, and not bool or void");
     static constexpr bool sleeps = !time_source<Environment>;
-    static_assert(!stores || sleeps, "relay: a clock was passed in place of an environment, which "
-                                     "also sleeps");
+    static_assert(!stores || sleeps,
+                  "relay: a clock was passed in place of an environment, which "
+                  "also sleeps");
     static constexpr bool ok = stores && sends && takes_batch() && sleeps;
 };
 

@@ -24,7 +24,7 @@ namespace waybill::inline v0_2::detail {
 /// A return type of a call that retry_call accepts.
 template <class R>
 concept call_result = std::same_as<R, call_answer> || std::same_as<R, fault_kind> ||
-    std::same_as<R, result<void>> || std::convertible_to<R, fault>;
+                      std::same_as<R, result<void>> || std::convertible_to<R, fault>;
 
 /// A function without arguments that returns the result of a call.
 template <class F>

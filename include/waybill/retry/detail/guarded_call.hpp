@@ -29,14 +29,13 @@ template <class R>
 /// A result of a circuit breaker's call: a fault, a fault_kind, a result<T>, or a struct with a
 /// fault `reason`, such as call_answer.
 template <class R>
-concept guarded_result = std::same_as<R, fault> || std::same_as<R, fault_kind> ||
-                         requires(const R& r) {
-                             { r.reason } -> std::convertible_to<fault>;
-                         } ||
-                         requires(const R& r) {
-                             { r.error() } -> std::convertible_to<fault>;
-                             R(unexpected(fault{}));
-                         };
+concept guarded_result =
+    std::same_as<R, fault> || std::same_as<R, fault_kind> || requires(const R& r) {
+        { r.reason } -> std::convertible_to<fault>;
+    } || requires(const R& r) {
+        { r.error() } -> std::convertible_to<fault>;
+        R(unexpected(fault{}));
+    };
 
 template <class R>
 [[nodiscard]] R result_of_fault(fault f)

@@ -38,7 +38,7 @@ public:
 
     /// Issues a permit. Requires: !full(), and a deadline not before that of the previous permit.
     constexpr circuit_breaker_types::permit issue(std::uint64_t generation,
-                                                 steady_time deadline) noexcept
+                                                  steady_time deadline) noexcept
     {
         std::uint32_t place = first_free_;
         if (place != list_end) first_free_ = entries_[place].next;

@@ -83,10 +83,8 @@ private:
         const std::int64_t width = width_.count();
         const std::int64_t number = ns / width - (ns % width < 0 ? 1 : 0);  // rounded down
         const std::int64_t steps = detail::saturating_difference(number, number_);
-        if (steps >= std::int64_t{parts})
-            clear();
-        else
-            shift_parts(steps);
+        if (steps >= std::int64_t{parts}) clear();
+        else shift_parts(steps);
         number_ = number;
         current_end_ =
             steady_time::at(duration::nanoseconds(detail::multiply_ns(number, width)) + width_);

@@ -46,15 +46,18 @@ struct checked_calls {
     static_assert(number_source<Count>,
                   "autoscale: count() must return the current number of instances: a number, a "
                   "std::optional or a result of it; a mutable lambda must not be const");
-    static_assert(requires(Resize& resize, const command& c) {
-        { resize(c) };
-        requires resize_result<std::remove_cvref_t<decltype(resize(c))>>;
-    }, "autoscale: resize must accept a scaling::command and return a fault, a resize_outcome, a "
-       "result of void or resize_outcome, or void, and not bool; a mutable lambda must not be "
-       "const");
-    static_assert(requires(Observe& observe, const decision& d) { observe(d); },
-                  "autoscale: observe must accept a scaling::decision; a mutable lambda must not "
-                  "be const");
+    static_assert(
+        requires(Resize& resize, const command& c) {
+            { resize(c) };
+            requires resize_result<std::remove_cvref_t<decltype(resize(c))>>;
+        },
+        "autoscale: resize must accept a scaling::command and return a fault, a resize_outcome, a "
+        "result of void or resize_outcome, or void, and not bool; a mutable lambda must not be "
+        "const");
+    static_assert(
+        requires(Observe& observe, const decision& d) { observe(d); },
+        "autoscale: observe must accept a scaling::decision; a mutable lambda must not "
+        "be const");
     static_assert(!waybill::detail::time_source<Environment>,
                   "autoscale: it needs an environment, and not a clock alone");
     static constexpr bool ok = true;

@@ -77,8 +77,8 @@ private:
         each_source(sources_, [&](std::string_view metric, auto&) {
             for (const auto& known : names_) {
                 if (known != metric || duplicate) continue;
-                duplicate = policy_error{"/sources", "a name that no other source has",
-                                         in_quotes(metric)};
+                duplicate =
+                    policy_error{"/sources", "a name that no other source has", in_quotes(metric)};
             }
             names_.emplace_back(metric);
             return true;

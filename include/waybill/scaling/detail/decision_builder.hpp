@@ -129,10 +129,8 @@ private:
 
     void desire_first_instance(const rule_results& results)
     {
-        if (results.activation == tribool::yes)
-            d_.desired = greater(results.target.value_or(0), 1);
-        else if (results.activation == tribool::unknown)
-            hold_unknown();
+        if (results.activation == tribool::yes) d_.desired = greater(results.target.value_or(0), 1);
+        else if (results.activation == tribool::unknown) hold_unknown();
     }
 
     void desire_change(const rule_results& results)

@@ -73,9 +73,9 @@ public:
     void check_averaged(const std::string& path, statistic what)
     {
         const bool grows_with_load = what == statistic::mean || what == statistic::highest ||
-                                      what == statistic::lowest || what == statistic::sum ||
-                                      what == statistic::first || what == statistic::last ||
-                                      what == statistic::rate;
+                                     what == statistic::lowest || what == statistic::sum ||
+                                     what == statistic::first || what == statistic::last ||
+                                     what == statistic::rate;
         if (!grows_with_load) {
             fail(path, "false (this statistic does not grow with the load)",
                  std::string(name(what)));

@@ -139,7 +139,8 @@ template <class List, class Reading = reading>
         if (are_one_window(m.samples, o, now)) {
             measured all = measured::identity();
             for (const auto& s : m.samples) all = measured::combine(all, measured::of(s));
-            readings.push_back(read(m.metric, window_summary<measured, wall_time>{all, now, window, false}));
+            readings.push_back(
+                read(m.metric, window_summary<measured, wall_time>{all, now, window, false}));
             continue;
         }
         sliding_window<measured> w{o};

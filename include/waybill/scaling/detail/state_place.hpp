@@ -64,8 +64,8 @@ private:
 };
 
 template <class State>
-using state_place = std::conditional_t<std::same_as<State, autoscale_state>, owned_state,
-                                       stored_state<State>>;
+using state_place =
+    std::conditional_t<std::same_as<State, autoscale_state>, owned_state, stored_state<State>>;
 
 }  // namespace waybill::inline v0_2::scaling::detail
 

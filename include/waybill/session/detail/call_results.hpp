@@ -17,7 +17,10 @@
 namespace waybill::inline v0_2::detail {
 
 /// The result of a call as a fault.
-[[nodiscard]] inline fault to_fault(fault f) { return f; }
+[[nodiscard]] inline fault to_fault(fault f)
+{
+    return f;
+}
 [[nodiscard]] inline fault to_fault(const result<void>& r)
 {
     return r ? fault{} : r.error();

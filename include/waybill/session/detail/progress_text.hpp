@@ -123,8 +123,7 @@ inline void append_escaped(std::string& to, std::string_view text)
 }
 
 inline constexpr std::string_view progress_words[] = {
-    "done",  "total",   "parked", "tries",  "begun",
-    "changed", "failed", "first",  "arrived"};
+    "done", "total", "parked", "tries", "begun", "changed", "failed", "first", "arrived"};
 
 /// Removes and returns the characters before the next space, and removes the space.
 [[nodiscard]] constexpr std::string_view take_word(std::string_view& line) noexcept

@@ -30,8 +30,8 @@ namespace waybill::inline v0_2::detail {
     for (const dead_letter_reason r : f.reasons) reason_selected = reason_selected || r == l.reason;
     const bool step_selected = f.failed_step == 0 || l.properties.step == f.failed_step;
     return reason_selected && step_selected && l.properties.step >= f.from_step &&
-           l.properties.step <= f.to_step &&
-           l.dead_lettered_at >= f.dead_lettered_from && l.dead_lettered_at <= f.dead_lettered_to;
+           l.properties.step <= f.to_step && l.dead_lettered_at >= f.dead_lettered_from &&
+           l.dead_lettered_at <= f.dead_lettered_to;
 }
 
 /// Makes the plan for dead letters that are sorted by session.
@@ -102,10 +102,8 @@ private:
             s.marks.independent = s.marks.independent || l.independent;
             if (is_selected(l, filter_)) ++selected;
         }
-        if (!selects_session(all))
-            selected = 0;
-        else if (!s.marks.independent)
-            selected = s.count;
+        if (!selects_session(all)) selected = 0;
+        else if (!s.marks.independent) selected = s.count;
         if (selected == s.count) return;
         if (selected != 0) {
             // The selected ones have the key 0 and come first.
@@ -299,8 +297,8 @@ private:
             total = greater(total, end);
             s.marks.repeated =
                 s.marks.repeated || (i != 0 && properties.step == all[i - 1].properties.step);
-            s.marks.hole = s.marks.hole ||
-                           (properties.step > previous && properties.step - previous > 1);
+            s.marks.hole =
+                s.marks.hole || (properties.step > previous && properties.step - previous > 1);
             previous = greater(previous, properties.step);
         }
         s.marks.contradictory = s.marks.contradictory || (total != 0 && previous > total);
@@ -371,7 +369,9 @@ private:
         for (const pipeline_dead_letter& l : part(s)) first = earlier(first, l.dead_lettered_at);
         const bool filtered = s.reason == redrive_plan::skip_reason::filtered;
         const bool held_back = !filtered && s.reason != redrive_plan::skip_reason::none;
-        return {.major = filtered ? 2U : held_back ? 1U : 0U,
+        return {.major = filtered    ? 2U
+                         : held_back ? 1U
+                                     : 0U,
                 .minor = static_cast<std::uint64_t>(first.since_epoch().count()) ^ sign};
     }
 

@@ -51,8 +51,9 @@ struct checked_pipeline_dead_letter_store {
     };
     static constexpr bool ok = lists && upserts && marks && removes;
 
-    static_assert(lists, "dead letters: list() must exist and return "
-                         "result<std::vector<pipeline_dead_letter>>");
+    static_assert(lists,
+                  "dead letters: list() must exist and return "
+                  "result<std::vector<pipeline_dead_letter>>");
     static_assert(upserts, "dead letters: upsert(letter) must exist and return a fault");
     static_assert(marks, "dead letters: mark(span of letters) must exist and return a fault");
     static_assert(removes, "dead letters: remove(span of letters) must exist and return a fault");
@@ -71,12 +72,14 @@ struct checked_redrive_send {
         driver_callable<Send, message, const pipeline_dead_letter&>;
     static constexpr bool ok = takes_message && returns_fault;
 
-    static_assert(takes_message, "redrive_all: the send function must accept a "
-                                 "const redrive_plan::planned_message& (if it does, its body does "
-                                 "not compile: see the errors above)");
-    static_assert(returns_fault, "redrive_all: the send function must return a fault, a "
-                                 "fault_kind, a result<void>, a call_answer or nothing, and not "
-                                 "bool");
+    static_assert(takes_message,
+                  "redrive_all: the send function must accept a "
+                  "const redrive_plan::planned_message& (if it does, its body does "
+                  "not compile: see the errors above)");
+    static_assert(returns_fault,
+                  "redrive_all: the send function must return a fault, a "
+                  "fault_kind, a result<void>, a call_answer or nothing, and not "
+                  "bool");
 };
 
 template <class Store, class Send, class Clock>
@@ -142,8 +145,8 @@ private:
                 letters_ = *std::move(listed);
                 return true;
             }
-            const retry_action next = decide(policy_.retry, tries, listed.error().kind,
-                                             clock_.random(), clock_.now());
+            const retry_action next =
+                decide(policy_.retry, tries, listed.error().kind, clock_.random(), clock_.now());
             if (holds_alternative<give_up>(next)) {
                 stop(std::move(listed).error());
                 return false;
@@ -244,8 +247,7 @@ private:
     {
         letters_type marked;
         for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
-            if (plan_.sessions[s].mark_before_removal)
-                marked.push_back(plan_.marked(letters_, s));
+            if (plan_.sessions[s].mark_before_removal) marked.push_back(plan_.marked(letters_, s));
         }
         fault f = store_.mark(marked);
         const fault_kind kind = f.kind;

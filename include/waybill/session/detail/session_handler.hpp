@@ -40,16 +40,14 @@ template <class Handler, class Tx, class Value, class Message>
 {
     using step = pipeline_types::step;
     constexpr bool has_tx = !std::same_as<Tx, no_queue_transaction>;
-    if constexpr (std::invocable<Handler&, Value&, const step&>)
-        return handler_form::simple;
+    if constexpr (std::invocable<Handler&, Value&, const step&>) return handler_form::simple;
     else if constexpr (std::invocable<Handler&, Tx&, Value&, const step&, const Message&>)
         return handler_form::tx_with_message;
     else if constexpr (has_tx && std::invocable<Handler&, Tx&, Value&, const step&>)
         return handler_form::tx_simple;
     else if constexpr (std::invocable<Handler&, Value&, const step&, const Message&>)
         return handler_form::with_message;
-    else
-        return handler_form::none;
+    else return handler_form::none;
 }
 
 /// True for an `event_outcome`, whose header is not needed here.
@@ -71,10 +69,11 @@ struct session_handler {
         form == handler_form::tx_simple || form == handler_form::tx_with_message;
     static constexpr bool accepts = form != handler_form::none;
 
-    static_assert(accepts, "run_session: the handler must accept the value of the codec by "
-                           "reference, and a pipeline::step; before them a transaction if the "
-                           "queue has save(tx, lock, bytes), and after them a message of the queue "
-                           "(if it does, its body does not compile: see the errors above)");
+    static_assert(accepts,
+                  "run_session: the handler must accept the value of the codec by "
+                  "reference, and a pipeline::step; before them a transaction if the "
+                  "queue has save(tx, lock, bytes), and after them a message of the queue "
+                  "(if it does, its body does not compile: see the errors above)");
     static_assert(!in_transaction || has_tx,
                   "run_session: the handler accepts a transaction, but the queue has no "
                   "begin() and save(tx, lock, bytes)");

@@ -52,7 +52,10 @@ public:
         }
         return fault_of([&] { return queue_->save(*lock_, bytes); });
     }
-    [[nodiscard]] fault clear() { return fault_of([&] { return queue_->clear(*lock_); }); }
+    [[nodiscard]] fault clear()
+    {
+        return fault_of([&] { return queue_->clear(*lock_); });
+    }
 
 private:
     Queue* queue_;

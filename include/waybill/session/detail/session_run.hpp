@@ -218,8 +218,8 @@ private:
     void pause_after_fault()
     {
         if (faults_in_a_row_ != UINT32_MAX) ++faults_in_a_row_;
-        sleep_until(clock_.now() + pause(policy_.pipeline.retry.pauses, faults_in_a_row_,
-                                         clock_.random()));
+        sleep_until(clock_.now() +
+                    pause(policy_.pipeline.retry.pauses, faults_in_a_row_, clock_.random()));
     }
 
     /// Counts a failed call.
@@ -260,8 +260,8 @@ private:
     }
 
     template <class Held>
-    step_outcome process(pipeline& pipe, state_type& state, Held& held,
-                         std::optional<tx_type>& tx, const lock_type& lock, const message_type& m)
+    step_outcome process(pipeline& pipe, state_type& state, Held& held, std::optional<tx_type>& tx,
+                         const lock_type& lock, const message_type& m)
     {
         message_step s = read_message_step([&m](std::string_view name) { return m.find(name); },
                                            std::string_view(lock.session), policy_.last_property);
@@ -287,9 +287,8 @@ private:
             },
             [&](const pipeline::write_dead_letter& a) {
                 tx.reset();
-                fault f = held.renewed([&] {
-                    return to_fault(letters_.upsert(letter_of(pipe, state, s, m, a)));
-                });
+                fault f = held.renewed(
+                    [&] { return to_fault(letters_.upsert(letter_of(pipe, state, s, m, a))); });
                 note(f);
                 return f;
             },
@@ -327,16 +326,16 @@ private:
     }
 
     pipeline::executed execute_step(pipeline& pipe, state_type& state, std::optional<tx_type>& tx,
-                                const message_step& s, const message_type& m,
-                                const pipeline::execute& a)
+                                    const message_step& s, const message_type& m,
+                                    const pipeline::execute& a)
     {
         const pipeline::step step{.job = s.read.job(),
                                   .number = a.step,
                                   .last = is_last(pipe.message(), pipe.progress()),
                                   .attempt = a.tries,
                                   .body = m.body};
-        pipeline::executed e = state.attempt(
-            [&](value_type& value) { return handle(state, tx, value, step, m); });
+        pipeline::executed e =
+            state.attempt([&](value_type& value) { return handle(state, tx, value, step, m); });
         // A step that is counted already is not saved, and commits on its own.
         const bool counted = pipe.progress().done >= a.step;
         if constexpr (handler_type::in_transaction) {
@@ -411,8 +410,8 @@ private:
     void close(const lock_type& lock, Held& held)
     {
         const duration left = close_at_ - clock_.now();
-        const duration pause = close_at_ == steady_time::lowest() ? duration{}
-                                                                  : greater(left, duration{});
+        const duration pause =
+            close_at_ == steady_time::lowest() ? duration{} : greater(left, duration{});
         fault f;
         if constexpr (closes_with_pause<Queue, lock_type>) {
             f = to_fault(queue_.close(lock, pause));

@@ -50,10 +50,7 @@ private:
         return pipe_.on(event, clock_.now());
     }
 
-    event_result receive()
-    {
-        return report(pipeline::step_received{facts_, clock_.wall_now()});
-    }
+    event_result receive() { return report(pipeline::step_received{facts_, clock_.wall_now()}); }
 
     void run_action()
     {
@@ -121,10 +118,8 @@ private:
             call_(a);
         } else {
             const fault f = fault_of([&] { return call_(a); });
-            if (f.kind == fault_kind::ownership_lost)
-                report(lock_lost{});
-            else if (!f.ok())
-                report(stop_requested{});
+            if (f.kind == fault_kind::ownership_lost) report(lock_lost{});
+            else if (!f.ok()) report(stop_requested{});
         }
     }
 

@@ -78,9 +78,9 @@ void renew_rules(S& s, trial& t)
     const auto key = [](int n) { return key_of("orders", "billing", std::to_string(n)); };
     const owner_heartbeat a = renewing("a", 1);
     const lease_table first = leases.renew(a, 0);
-    t.holds(!first.partial && first.leases.empty() && first.owners == std::vector{a} &&
-                leases.lists(a),
-            "renew: writes the heartbeat, marked as one that renews all leases, and lists it");
+    t.holds(
+        !first.partial && first.leases.empty() && first.owners == std::vector{a} && leases.lists(a),
+        "renew: writes the heartbeat, marked as one that renews all leases, and lists it");
     owner_heartbeat by_rows = renewing("b", 1);
     by_rows.renews_leases = false;
     t.holds(leases.heartbeat(by_rows) && leases.lists(by_rows) && leases.lists(a),

@@ -71,9 +71,8 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
     if (auto tx = t.open(s)) {
         const bool done = s.clear_crash_record(*tx, key) && s.store_crash_record(*tx, key, other) &&
                           t.committed(*tx);
-        t.holds(
-            done && row_is(s, key, std::optional(other)),
-            "store_crash_record: keeps a row that the same transaction has cleared before");
+        t.holds(done && row_is(s, key, std::optional(other)),
+                "store_crash_record: keeps a row that the same transaction has cleared before");
     }
 }
 

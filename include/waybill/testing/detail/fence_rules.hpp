@@ -63,8 +63,7 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
     }
     t.holds(follows, "epoch: returns that of the last claim, in all 64 bits");
     version = claim_version(leases, {key, {}, largest, version});
-    t.holds(version && reads(key, largest),
-            "epoch: returns that of a released lease, too");
+    t.holds(version && reads(key, largest), "epoch: returns that of a released lease, too");
 
     const std::vector<partition_key> others = neighbours(key);
     bool apart = true;
@@ -101,8 +100,7 @@ void epoch_lock_rules(trial& t, Store& store, Leases& leases, Other& other,
     }
     t.holds(known && (stolen || committed), fence_rule::ends);
     t.holds(!(stolen && committed), fence_rule::locks);
-    const bool later =
-        stolen || claim_version(other, {mine, {"other", 1}, 60, known}).has_value();
+    const bool later = stolen || claim_version(other, {mine, {"other", 1}, 60, known}).has_value();
     t.holds(later && reads_epoch(t, store, leases, mine, 60), fence_rule::follows);
 }
 

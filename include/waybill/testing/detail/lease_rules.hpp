@@ -28,8 +28,7 @@ public:
     [[nodiscard]] std::optional<lease_claim::result> claim(const lease_claim& c)
     {
         const auto r = store_.claim(c);
-        trial_.holds(r.has_value(),
-                     "claim: returns won or contended if the store can be reached");
+        trial_.holds(r.has_value(), "claim: returns won or contended if the store can be reached");
         if (!r) return {};
         return *r;
     }

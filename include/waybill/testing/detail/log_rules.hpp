@@ -152,8 +152,9 @@ void log_rules(Log& log, Append& append, trial& t)
         append(log, b, bodies_b.back());
     }
     const seen_events all = reads.read_all(a, {}, 100);
-    t.holds(have_bodies(all, bodies_a), "read: returns all events of the partition, in the order "
-                                        "in which they were appended, and no others");
+    t.holds(have_bodies(all, bodies_a),
+            "read: returns all events of the partition, in the order "
+            "in which they were appended, and no others");
     t.holds(ascend(all), "read: sequence numbers ascend");
     if (all.size() != bodies_a.size()) return;
     log_read_rules(reads, a, all, t);

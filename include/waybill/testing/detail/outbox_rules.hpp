@@ -169,9 +169,9 @@ void outbox_sent_rules(S& s, trial& t)
     t.holds(box.sent(first, {0, 2}) && box.claimed_ids(10, 20) == "2",
             "mark_sent: removes the rows of the list, and no other rows");
     t.holds(box.sent(first, {0}), "mark_sent: a row that is marked already is no error");
-    t.holds(box.sent(first, {1}) && box.claimed_ids(15, 20).empty() &&
-                box.claimed_ids(20, 30) == "2",
-            "mark_sent: a row that is in a later claim does not change, and is no error");
+    t.holds(
+        box.sent(first, {1}) && box.claimed_ids(15, 20).empty() && box.claimed_ids(20, 30) == "2",
+        "mark_sent: a row that is in a later claim does not change, and is no error");
     const auto last = box.claim(30, 40);
     t.holds(box.has(last, 1) && box.sent(last, {0}) && box.claimed_ids(50, 60).empty() &&
                 !box.claim(50, 60).pending,
@@ -196,9 +196,9 @@ void outbox_dead_rules(S& s, trial& t)
     const auto none = box.claim(15, 20);
     t.holds(box.has(none, 0) && none.pending, "mark_dead: rows of other claims are pending");
     const auto second = box.claim(20, 30);
-    t.holds(box.ids(second) == "3 6" && box.dead(first, 2, true) &&
-                box.claimed_ids(30, 40) == "3 6",
-            "mark_dead: a row that is in a later claim does not change");
+    t.holds(
+        box.ids(second) == "3 6" && box.dead(first, 2, true) && box.claimed_ids(30, 40) == "3 6",
+        "mark_dead: a row that is in a later claim does not change");
     const auto last = box.claim(40, 50);
     if (box.has(last, 2)) t.holds(box.sent(last, {0, 1}), "mark_sent: succeeds");
     t.holds(!box.claim(60, 70).pending,

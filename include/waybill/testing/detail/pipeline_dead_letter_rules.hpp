@@ -63,8 +63,9 @@ public:
     }
     void remove(const letters& all)
     {
-        trial_.holds(store_.remove(all).ok(), "remove: succeeds if the table can be reached, also "
-                                              "for a missing dead letter");
+        trial_.holds(store_.remove(all).ok(),
+                     "remove: succeeds if the table can be reached, also "
+                     "for a missing dead letter");
     }
     /// True if the table contains exactly these dead letters.
     [[nodiscard]] bool contains(letters expected)
@@ -173,8 +174,9 @@ void step_letter_remove_rules(S& s, trial& t)
     table.remove({a, last});
     t.holds(table.contains({b, other}), "remove: removes these dead letters and no other");
     table.remove({a, b});
-    t.holds(table.contains({other}), "remove: a missing dead letter is no error, and the others "
-                                     "are removed");
+    t.holds(table.contains({other}),
+            "remove: a missing dead letter is no error, and the others "
+            "are removed");
     table.remove({});
     t.holds(table.contains({other}), "remove: without dead letters it removes nothing");
     table.upsert(a);

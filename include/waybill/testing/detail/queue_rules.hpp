@@ -164,10 +164,8 @@ void queue_defer_rules(X& x)
     using queue = std::remove_reference_t<decltype(x.queue)>;
     if constexpr (in_queue::queue_abilities<queue>::by_time) {
         const auto defer = [&](auto& m, wall_time until, bool failed) -> fault {
-            if constexpr (in_queue::defers_uncounted<queue>)
-                return x.queue.defer(m, until, failed);
-            else
-                return x.queue.defer(m, until);
+            if constexpr (in_queue::defers_uncounted<queue>) return x.queue.defer(m, until, failed);
+            else return x.queue.defer(m, until);
         };
         auto m = x.received();
         if (!m) return;
@@ -187,8 +185,7 @@ void queue_defer_rules(X& x)
         auto third = x.next();
         x.t.holds(third.has_value(), "defer: after a time in the past the message is visible");
         if (third && in_queue::defers_uncounted<queue>) {
-            x.t.holds(third->deliveries == 2,
-                      "defer: a delivery that did not fail does not count");
+            x.t.holds(third->deliveries == 2, "defer: a delivery that did not fail does not count");
         }
     }
 }

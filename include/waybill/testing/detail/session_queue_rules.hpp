@@ -25,8 +25,14 @@ using waybill::detail::closes_with_pause;
 using waybill::detail::saves_in_transactions;
 using waybill::detail::stores_session_states;
 
-[[nodiscard]] inline fault to_fault(fault f) { return f; }
-[[nodiscard]] inline fault to_fault(const result<void>& r) { return r ? fault{} : r.error(); }
+[[nodiscard]] inline fault to_fault(fault f)
+{
+    return f;
+}
+[[nodiscard]] inline fault to_fault(const result<void>& r)
+{
+    return r ? fault{} : r.error();
+}
 
 struct session_queue_rule {
     static constexpr std::string_view expired =
@@ -113,8 +119,7 @@ public:
         t_.holds(own.size() == 1 && std::string_view(own[0].body) == "2",
                  "receive: returns only messages of the locked session");
         t_.holds(closed(q, *first), "close: releases the session");
-        t_.holds(!to_fault(q.renew(*first)).ok(),
-                 "renew: fails with a lock that was closed");
+        t_.holds(!to_fault(q.renew(*first)).ok(), "renew: fails with a lock that was closed");
         const auto again = accepted(q);
         t_.holds(again && again->session == first->session,
                  "close: a session that was closed without a pause is accepted again");
@@ -139,8 +144,7 @@ public:
                 kept = saved(q, *l, bytes) && state_of(q, *l) == "=" + bytes && kept;
             t_.holds(kept,
                      "save: keeps any bytes as they are; an empty state is not an absent one");
-            t_.holds(state_of(q, *other) == absent,
-                     "save: changes only the state of its session");
+            t_.holds(state_of(q, *other) == absent, "save: changes only the state of its session");
             for (const message& m : received(q, *l)) static_cast<void>(q.complete(*l, m));
             t_.holds(closed(q, *l), "close: releases the session");
             send_all(q, "a", {"3"});
@@ -293,8 +297,16 @@ private:
 
     void similar_ids()
     {
-        const std::vector<std::string> ids = {"a", "A", "a ", "ab", "a/b", "1", "01", "order-17~1",
-                                              "\xC3\xA9", std::string(128, 'x'),
+        const std::vector<std::string> ids = {"a",
+                                              "A",
+                                              "a ",
+                                              "ab",
+                                              "a/b",
+                                              "1",
+                                              "01",
+                                              "order-17~1",
+                                              "\xC3\xA9",
+                                              std::string(128, 'x'),
                                               std::string(127, 'x') + "y"};
         Queue q = make_();
         for (const std::string& id : ids) send_all(q, id, {id});

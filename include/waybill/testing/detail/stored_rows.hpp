@@ -141,7 +141,7 @@ template <class Row, class S>
 /// Writes in a separate transaction. Returns whether the write was committed.
 template <class Row, class S>
 bool commit_write(trial& t, S& s, const partition_key& key, const std::optional<Row>& from,
-            const std::optional<Row>& to)
+                  const std::optional<Row>& to)
 {
     auto tx = t.open(s);
     return tx && rows_of<Row>::write(s, *tx, key, from, to) && t.committed(*tx);

@@ -112,8 +112,7 @@ void check_ending(trial& t, S& s, const change<Row>& c, const ending_rule& e)
         done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
         done = end_transaction(*tx, *ended, e.kind) && done;
         if (e.kind == ending::assigned_over) {
-            t.holds(s.begin().has_value(),
-                    "a transaction that is assigned over blocks no other");
+            t.holds(s.begin().has_value(), "a transaction that is assigned over blocks no other");
         }
     }
     // A write that remained in a buffer of the store would be committed now.
@@ -264,8 +263,8 @@ void savepoint_rules(trial& t, S& s)
         return rows_of<Row>::write(s, *tx, key(part), {}, row(part));
     };
     bool done = write("before") && tx->savepoint() && write("released") && tx->release_savepoint();
-    done = done && tx->savepoint() && write("undone") && tx->rollback_to_savepoint() &&
-           write("after");
+    done =
+        done && tx->savepoint() && write("undone") && tx->rollback_to_savepoint() && write("after");
     done = done && tx->savepoint() && write("released later") && tx->release_savepoint();
     done = done && tx->savepoint() && tx->rollback_to_savepoint() && t.committed(*tx);
     t.holds(done && row_is(s, key("undone"), absent),

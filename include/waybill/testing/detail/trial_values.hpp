@@ -20,14 +20,14 @@ inline constexpr std::uint64_t largest = ~std::uint64_t{0};
 
 /// Numbers that change if stored in 32 bits, in a double or with a sign, and the changed numbers.
 inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
-                                                 1,
-                                                 5,
-                                                 (std::uint64_t{1} << 32U) + 5,
-                                                 std::uint64_t{1} << 53U,
-                                                 (std::uint64_t{1} << 53U) + 1,
-                                                 (std::uint64_t{1} << 63U) - 1,
-                                                 std::uint64_t{1} << 63U,
-                                                 largest};
+                                                       1,
+                                                       5,
+                                                       (std::uint64_t{1} << 32U) + 5,
+                                                       std::uint64_t{1} << 53U,
+                                                       (std::uint64_t{1} << 53U) + 1,
+                                                       (std::uint64_t{1} << 63U) - 1,
+                                                       std::uint64_t{1} << 63U,
+                                                       largest};
 
 /// `count` pseudo-random bytes, in which no sequence of 16 bytes repeats.
 [[nodiscard]] inline std::string varied_bytes(std::uint64_t count, std::uint64_t seed)
@@ -46,11 +46,44 @@ inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
 /// numbers, addresses or patterns. Some differ only in the last character.
 [[nodiscard]] inline std::vector<std::string> similar_names()
 {
-    return {"a", "A", "a ", " a", "a  ", "b", "ab", "aB", "a b", "a_b", "a/b", "a\\b", "a#b",
-            "a?b", "a%2Fb", "a+b", "a.b", "a/", "it's \"me\"; --%_", "\xC3\xA9", "\xC3\x89", "e",
-            "e\xCC\x81", "ss", "\xC3\x9F", "a\xC2\xA0", "a\xC2\xAD", "\xEF\xBD\x81",
-            "\xF0\x9F\x8D\x80", "\xF0\x9F\x8D\x81", "1", "01", "1.0", "null", "order-17~1",
-            "order-17~2", std::string(128, 'x'), std::string(127, 'x'),
+    return {"a",
+            "A",
+            "a ",
+            " a",
+            "a  ",
+            "b",
+            "ab",
+            "aB",
+            "a b",
+            "a_b",
+            "a/b",
+            "a\\b",
+            "a#b",
+            "a?b",
+            "a%2Fb",
+            "a+b",
+            "a.b",
+            "a/",
+            "it's \"me\"; --%_",
+            "\xC3\xA9",
+            "\xC3\x89",
+            "e",
+            "e\xCC\x81",
+            "ss",
+            "\xC3\x9F",
+            "a\xC2\xA0",
+            "a\xC2\xAD",
+            "\xEF\xBD\x81",
+            "\xF0\x9F\x8D\x80",
+            "\xF0\x9F\x8D\x81",
+            "1",
+            "01",
+            "1.0",
+            "null",
+            "order-17~1",
+            "order-17~2",
+            std::string(128, 'x'),
+            std::string(127, 'x'),
             std::string(127, 'x') + "y"};
 }
 

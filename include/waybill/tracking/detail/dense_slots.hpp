@@ -57,10 +57,7 @@ public:
     /// Requires: not empty.
     [[nodiscard]] std::uint64_t front() const noexcept { return oldest_; }
     [[nodiscard]] std::uint64_t last() const noexcept { return newest_; }
-    [[nodiscard]] std::uint64_t bytes() const noexcept
-    {
-        return words_.capacity() * sizeof(word);
-    }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return words_.capacity() * sizeof(word); }
 
     /// Number of positions that always fit, at any offset of the first one in its word.
     [[nodiscard]] std::uint64_t room() const noexcept
@@ -247,14 +244,13 @@ private:
         w.begun ^= removed;
         // Usually there are no gaps, and no count is needed.
         const std::uint64_t all = up_to & (~std::uint64_t{0} << from);
-        event_count_ -=
-            removed == all ? to - from : static_cast<unsigned>(std::popcount(removed));
+        event_count_ -= removed == all ? to - from : static_cast<unsigned>(std::popcount(removed));
         return index * 64 + 63 - static_cast<unsigned>(std::countl_zero(removed));
     }
 
     /// The first event at or after `sequence` whose bit in `bits_member` is set.
-    [[nodiscard]] std::optional<slot_event> first(
-        std::uint64_t sequence, std::uint64_t word::*bits_member) const noexcept
+    [[nodiscard]] std::optional<slot_event> first(std::uint64_t sequence,
+                                                  std::uint64_t word::* bits_member) const noexcept
     {
         if (in_flight_count_ == 0 || sequence > newest_) return std::nullopt;
         sequence = greater(sequence, oldest_);

@@ -40,10 +40,7 @@ public:
     }
 
     [[nodiscard]] bool empty() const noexcept { return removed_count_ == list_.size(); }
-    [[nodiscard]] std::uint64_t size() const noexcept
-    {
-        return list_.size() - removed_count_;
-    }
+    [[nodiscard]] std::uint64_t size() const noexcept { return list_.size() - removed_count_; }
     [[nodiscard]] const position_run& operator[](std::uint64_t n) const noexcept
     {
         return list_[removed_count_ + n];

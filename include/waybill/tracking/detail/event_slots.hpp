@@ -46,19 +46,13 @@ public:
     {
         return dense_.in_flight() + sparse_.in_flight();
     }
-    [[nodiscard]] std::uint64_t size() const noexcept
-    {
-        return dense_.size() + sparse_.size();
-    }
+    [[nodiscard]] std::uint64_t size() const noexcept { return dense_.size() + sparse_.size(); }
     /// Requires: not empty.
     [[nodiscard]] std::uint64_t front() const noexcept
     {
         return dense() ? dense_.front() : sparse_.front();
     }
-    [[nodiscard]] std::uint64_t bytes() const noexcept
-    {
-        return dense_.bytes() + sparse_.bytes();
-    }
+    [[nodiscard]] std::uint64_t bytes() const noexcept { return dense_.bytes() + sparse_.bytes(); }
 
     /// Reserves `positions` positions in the ring and `events` events in the list.
     void reserve(std::uint64_t positions, std::uint64_t events)
@@ -71,7 +65,8 @@ public:
     void make_room(std::uint64_t sequence)
     {
         if (dense()) {
-            if (!dense_.fits(sequence)) [[unlikely]] make_room_dense(sequence);
+            if (!dense_.fits(sequence)) [[unlikely]]
+                make_room_dense(sequence);
         } else if (--events_until_check_ == 0 || sparse_.size() == sparse_.capacity()) {
             make_room_sparse(sequence);
         }
@@ -80,10 +75,8 @@ public:
     /// Adds an event. Requires: there is room, and the first event is in flight.
     void push(slot_event e) noexcept
     {
-        if (dense())
-            dense_.push(e);
-        else
-            sparse_.push(e);
+        if (dense()) dense_.push(e);
+        else sparse_.push(e);
     }
 
     /// Marks an event as done. `events_since` is the number of events begun from it on, itself

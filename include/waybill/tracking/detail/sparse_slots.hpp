@@ -42,14 +42,8 @@ public:
     /// Number of events from the oldest in flight on, in flight or done.
     [[nodiscard]] std::uint64_t size() const noexcept { return event_count_; }
     /// Requires: not empty.
-    [[nodiscard]] std::uint64_t front() const noexcept
-    {
-        return sequences_[oldest_index_];
-    }
-    [[nodiscard]] std::uint64_t last() const noexcept
-    {
-        return sequence_at(event_count_ - 1);
-    }
+    [[nodiscard]] std::uint64_t front() const noexcept { return sequences_[oldest_index_]; }
+    [[nodiscard]] std::uint64_t last() const noexcept { return sequence_at(event_count_ - 1); }
     [[nodiscard]] std::uint64_t bytes() const noexcept
     {
         return (sequences_.capacity() + in_flight_bits_.capacity()) * sizeof(std::uint64_t);

@@ -178,8 +178,7 @@ private:
         }
         if (nodes_[added].sample.at < nodes_[n].sample.at)
             nodes_[n].left = insert_into(nodes_[n].left, added, own, older, n);
-        else
-            nodes_[n].right = insert_into(nodes_[n].right, added, own, n, newer);
+        else nodes_[n].right = insert_into(nodes_[n].right, added, own, n, newer);
         ++nodes_[n].count;
         nodes_[n].all = Measure::combine(nodes_[n].all, own);
         return balanced(n);
@@ -229,7 +228,7 @@ private:
 
     /// Rotates the subtree `n` if its child on the side `Heavy` weighs too much. Returns its new
     /// root.
-    template <node entry::*Heavy, node entry::*Light>
+    template <node entry::* Heavy, node entry::* Light>
     node relieved(node n)
     {
         const node child = nodes_[n].*Heavy;
@@ -240,7 +239,7 @@ private:
     }
 
     /// Makes the child on the side `Up` the root of the subtree `n`, and returns it.
-    template <node entry::*Up, node entry::*Down>
+    template <node entry::* Up, node entry::* Down>
     node rotated(node n)
     {
         const node root = nodes_[n].*Up;

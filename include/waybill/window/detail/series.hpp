@@ -38,8 +38,8 @@ template <measure Measure, class V, class Time>
 }
 template <measure Measure, class V, class Time>
     requires sample_for<weighted_sample<V, Time>, Measure, Time>
-[[nodiscard]] constexpr weighted_sample<V, Time>
-as_sample_of(const weighted_sample<V, Time>& s) noexcept
+[[nodiscard]] constexpr weighted_sample<V, Time> as_sample_of(
+    const weighted_sample<V, Time>& s) noexcept
 {
     return s;
 }

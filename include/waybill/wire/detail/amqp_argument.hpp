@@ -27,9 +27,8 @@ concept blob = !text<S> && requires(const S& s) {
 };
 
 template <class N>
-concept character = std::same_as<N, char> || std::same_as<N, wchar_t> ||
-                    std::same_as<N, char8_t> || std::same_as<N, char16_t> ||
-                    std::same_as<N, char32_t>;
+concept character = std::same_as<N, char> || std::same_as<N, wchar_t> || std::same_as<N, char8_t> ||
+                    std::same_as<N, char16_t> || std::same_as<N, char32_t>;
 
 template <class N>
 concept number =

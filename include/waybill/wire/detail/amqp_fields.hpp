@@ -61,12 +61,10 @@ public:
             return;
         }
         const bool is_long = n > 255 && v.what() != value::kind::encoded;
-        if constexpr (e.widest)
-            bytes_ += n + v.longest_size();
+        if constexpr (e.widest) bytes_ += n + v.longest_size();
         else if constexpr (e.number == numbers::untyped)
             bytes_ += n + v.shortest_untyped_size() + (is_long ? 3 : 0);
-        else
-            bytes_ += n + v.shortest_size() + (is_long ? 3 : 0);
+        else bytes_ += n + v.shortest_size() + (is_long ? 3 : 0);
     }
 
     // A numeric identifier is a ulong with every encoder.

@@ -70,7 +70,8 @@ struct short_fields {
         bytes += 2 * all.size() + detail::second_byte(all.size());
         for (const header& h : all) {
             add(h.key.size());
-            if (h.value) [[likely]] add(h.value->size());
+            if (h.value) [[likely]]
+                add(h.value->size());
         }
     }
 };
@@ -95,12 +96,13 @@ struct short_fields {
 }
 
 // Key and value, without the first byte of each length field.
-[[nodiscard]] constexpr short_fields short_key_and_value(
-    const record& r) noexcept
+[[nodiscard]] constexpr short_fields short_key_and_value(const record& r) noexcept
 {
     short_fields sum;
-    if (r.key) [[likely]] sum.add(r.key->size());
-    if (r.value) [[likely]] sum.add(r.value->size());
+    if (r.key) [[likely]]
+        sum.add(r.key->size());
+    if (r.value) [[likely]]
+        sum.add(r.value->size());
     return sum;
 }
 
@@ -114,8 +116,8 @@ struct short_fields {
 }
 
 // Bytes of a record with any lengths and differences, or 2^64 - 1 if it cannot be encoded.
-[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t
-long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
+[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t long_size(
+    const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
 {
     const std::uint64_t fields = detail::long_fields(r);
     if ((fields | offset_delta) > highest_int32) return waybill::detail::highest_size;
@@ -126,9 +128,9 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
 
 // Bytes of the record at its position. `fields` is the sum of key, value and headers, without the
 // first bytes of three length fields: key, value and header count.
-[[nodiscard]] constexpr std::uint64_t size_at_position(
-    const record& r, short_fields fields, std::uint64_t offset_delta,
-    std::int64_t timestamp_delta) noexcept
+[[nodiscard]] constexpr std::uint64_t size_at_position(const record& r, short_fields fields,
+                                                       std::uint64_t offset_delta,
+                                                       std::int64_t timestamp_delta) noexcept
 {
     // A timestamp difference in [-64, 63] takes one byte. A difference below -64 makes
     // `shifted_delta` large, so the record is not treated as short.
@@ -146,9 +148,8 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
     return bytes + (bytes > 64 ? 1U : 0U);  // the record length does not count its own byte
 }
 
-[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t
-size_with_headers(const record& r, std::uint64_t offset_delta,
-                  std::int64_t timestamp_delta) noexcept
+[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t size_with_headers(
+    const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
 {
     short_fields fields = detail::short_key_and_value(r);
     fields.add_headers(r.headers);

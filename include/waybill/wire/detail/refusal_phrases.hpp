@@ -72,11 +72,14 @@ inline constexpr phrase kafka_phrases[] = {
      "value of %l)."},
     {"Message size is %a bytes which exceeds the maximum configured message size of %l."},
     {"The message is %a bytes when serialized which is larger than %l, which is the value of the "
-     "max.request.size configuration", extent::item},
+     "max.request.size configuration",
+     extent::item},
     {"The message is %a bytes when serialized which is larger than the maximum request size you "
-     "have configured with the max.request.size configuration", extent::item},
+     "have configured with the max.request.size configuration",
+     extent::item},
     {"The message is %a bytes when serialized which is larger than the maximum request size you "
-     "have configured with the max_request_size configuration", extent::item},
+     "have configured with the max_request_size configuration",
+     extent::item},
 };
 
 inline constexpr phrase rabbitmq_phrases[] = {

@@ -18,13 +18,22 @@
 
 namespace waybill::inline v0_2::wire::detail {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr bool is_digit(char c) noexcept
+{
+    return c >= '0' && c <= '9';
+}
 constexpr bool is_letter(char c) noexcept
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-constexpr bool is_word_char(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
-constexpr bool is_name_char(char c) noexcept { return is_word_char(c) || c == '.' || c == '-'; }
+constexpr bool is_word_char(char c) noexcept
+{
+    return is_digit(c) || is_letter(c) || c == '_';
+}
+constexpr bool is_name_char(char c) noexcept
+{
+    return is_word_char(c) || c == '.' || c == '-';
+}
 
 // The result of reading one phrase at one position. A complete phrase with an impossible number is
 // not skipped: the text probably has another meaning.
@@ -43,16 +52,10 @@ public:
     }
 
     // The digits at the beginning, possibly none.
-    constexpr std::string_view digits() noexcept
-    {
-        return take_while(is_digit);
-    }
+    constexpr std::string_view digits() noexcept { return take_while(is_digit); }
 
     // The name of a partition, as Kafka writes it.
-    constexpr std::string_view partition() noexcept
-    {
-        return take_while(is_name_char);
-    }
+    constexpr std::string_view partition() noexcept { return take_while(is_name_char); }
 
     // Returns true if a phrase may end here. A phrase must not end inside a word. After a number,
     // the text must not continue with a unit, a fraction, more digits or a mark of a shortened
@@ -168,10 +171,8 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
         if (kind == 'n') continue;
         const std::optional<std::uint64_t> value = size_of(digits);
         valid = valid && value;
-        if (kind == 'a')
-            found.actual = value;
-        else
-            found.limit = value;
+        if (kind == 'a') found.actual = value;
+        else found.limit = value;
     }
     if (!r.may_end(after_number)) return reading::no_match;
     if (!valid || (found.actual && found.limit && *found.actual <= *found.limit)) {

@@ -7,9 +7,8 @@
 
 #include <string_view>
 
-#include <waybill/ext/fmt/detail/package.hpp>
-
 #include <waybill/core/detail/line.hpp>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -28,7 +27,6 @@ struct line_formatter : fmt::formatter<std::string_view> {
 // Variants have full specialisations: {fmt} has a partial one for them.
 template <waybill::detail::words::has_line T>
     requires(!waybill::detail::words::is_variant<T>)
-struct fmt::formatter<T, char> : waybill::detail::line_formatter<T> {
-};
+struct fmt::formatter<T, char> : waybill::detail::line_formatter<T> {};
 
 #endif  // WAYBILL_EXT_FMT_DETAIL_LINE_HPP

@@ -13,10 +13,9 @@
 #include <string_view>
 #include <system_error>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/time.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/state.hpp>
@@ -140,8 +139,8 @@ void check_order(const json_place<Json>& at, const char* field,
         if (current.at < previous.at) {
             list_place.fail(entry_name + " not earlier than entry " + std::to_string(n - 1));
         }
-        const bool in_order = falls ? current.instances < previous.instances
-                                    : current.instances > previous.instances;
+        const bool in_order =
+            falls ? current.instances < previous.instances : current.instances > previous.instances;
         if (!in_order) {
             list_place.fail((falls ? "fewer than " : "more than ") +
                             std::to_string(previous.instances) + " instances in " + entry_name);

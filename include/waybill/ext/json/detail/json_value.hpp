@@ -12,11 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/base64.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -27,7 +26,7 @@ inline constexpr std::size_t max_state_depth = 256;
 /// nlohmann::ordered_json.
 template <class T>
 concept json_value = std::same_as<typename T::string_t, std::string> &&
-    std::same_as<typename T::value_t, nlohmann::json::value_t>;
+                     std::same_as<typename T::value_t, nlohmann::json::value_t>;
 
 /// A size or a limit, written as a number or as "unlimited".
 struct written_size {

@@ -12,11 +12,10 @@
 #include <string_view>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -66,12 +65,9 @@ inline constexpr std::size_t max_path_bytes = 300;
     std::string extended(path);
     extended += '/';
     for (const char c : utf8_prefix(segment, max_segment_bytes)) {
-        if (c == '~')
-            extended += "~0";
-        else if (c == '/')
-            extended += "~1";
-        else
-            extended += c;
+        if (c == '~') extended += "~0";
+        else if (c == '/') extended += "~1";
+        else extended += c;
     }
     return shortened_path(std::move(extended));
 }

@@ -23,13 +23,12 @@
 #include <string_view>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/detail/digits.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/state_parts.hpp>
 #include <waybill/ext/json/detail/stored_tree.hpp>

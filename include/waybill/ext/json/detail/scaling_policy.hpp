@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/scaling_rule.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/change.hpp>

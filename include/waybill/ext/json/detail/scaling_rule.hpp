@@ -14,13 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/condition.hpp>
@@ -143,13 +142,11 @@ public:
         std::vector<rule> parts;
         std::uint64_t wanted = 0;
         field_reader read_parts{[&](const json_place<Json>& place) {
-            read_list(place, parts, [&](const json_place<Json>& one, rule& r) {
-                read(one, r, depth + 1);
-            });
+            read_list(place, parts,
+                      [&](const json_place<Json>& one, rule& r) { read(one, r, depth + 1); });
         }};
-        field_reader read_only_part{[&](const json_place<Json>& place) {
-            read(place, parts.emplace_back(), depth + 1);
-        }};
+        field_reader read_only_part{
+            [&](const json_place<Json>& place) { read(place, parts.emplace_back(), depth + 1); }};
         constexpr rule::kind kinds[]{rule::kind::all, rule::kind::any, rule::kind::at_least,
                                      rule::kind::opposite};
         const rule::kind kind = kinds[*field_index];

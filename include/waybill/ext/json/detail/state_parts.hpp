@@ -17,12 +17,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/stored_tree.hpp>
 #include <waybill/ext/json/detail/unknown_fields.hpp>

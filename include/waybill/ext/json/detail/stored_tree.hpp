@@ -20,12 +20,11 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/session/detail/progress_text.hpp>

@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/limits.hpp>
 #include <waybill/ext/json/read.hpp>
 
@@ -27,8 +26,9 @@ enum class tree_problem : std::uint8_t { none, syntax, too_deep, too_many, dupli
 /// continues; a later syntax error is reported instead of the duplicate.
 template <json_value Json>
 class tree_builder {
-    static_assert(requires(typename Json::object_t& o) { o.emplace_hint(o.end(), "", nullptr); },
-                  "objects are sorted maps: ordered_json finds a name by visiting all others");
+    static_assert(
+        requires(typename Json::object_t& o) { o.emplace_hint(o.end(), "", nullptr); },
+        "objects are sorted maps: ordered_json finds a name by visiting all others");
 
 public:
     using json = Json;
@@ -43,7 +43,7 @@ public:
     tree_problem problem = tree_problem::none;
     std::size_t error_position = 0;  ///< The byte of a syntax error, counted from 1; 0 if unknown.
     std::string path{};              ///< The path of any other problem.
-    std::string duplicate_name{};  ///< The first duplicate name.
+    std::string duplicate_name{};    ///< The first duplicate name.
 
     bool null() { return add_value(nullptr); }
     bool boolean(bool b) { return add_value(b); }
@@ -215,7 +215,9 @@ template <json_value Json>
         case tree_problem::none:
         case tree_problem::syntax: break;
     }
-    return {json_error::code::syntax, {}, "JSON in UTF-8",
+    return {json_error::code::syntax,
+            {},
+            "JSON in UTF-8",
             "a syntax error in " + line_and_column(text, tree.error_position)};
 }
 

@@ -31,11 +31,10 @@
 #include <string_view>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/stored_tree.hpp>
 #include <waybill/ext/json/read.hpp>
 

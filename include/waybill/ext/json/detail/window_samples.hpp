@@ -15,13 +15,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/ext/json/detail/package.hpp>
-
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_snapshot.hpp>
@@ -34,9 +33,9 @@ inline constexpr std::uint64_t window_version = 1;
 /// The widest number type of the kind of V: nlohmann's library writes it as a number, even if V is
 /// a character type.
 template <class V>
-using widest = std::conditional_t<std::floating_point<V>, double,
-                                  std::conditional_t<std::signed_integral<V>, std::int64_t,
-                                                     std::uint64_t>>;
+using widest =
+    std::conditional_t<std::floating_point<V>, double,
+                       std::conditional_t<std::signed_integral<V>, std::int64_t, std::uint64_t>>;
 
 /// Reads a whole number in the range of V.
 template <json_value Json, std::integral V>
