@@ -19,7 +19,7 @@ packages_probe()
         librange-v3-dev) echo "header range/v3/view.hpp" ;;
         doctest-dev) echo "header doctest/doctest.h" ;;
         librapidcheck-dev) echo "header rapidcheck.h" ;;
-        nats-server | doxygen) echo "program $1" ;;
+        nats-server | doxygen | clang-format-19 | clang-tidy-19) echo "program $1" ;;
         libqpid-proton11-dev) echo "header proton/connection_driver.h" ;;
         librdkafka-dev) echo "header librdkafka/rdkafka.h" ;;
         librabbitmq-dev) echo "header amqp_tcp_socket.h" ;;

@@ -108,7 +108,7 @@ template <class Key, class T>
 struct line_of<keyed_batch<Key, T>> {
     static std::string text(const keyed_batch<Key, T>& b)
     {
-        const std::string result = batch(b.items.size(), b.bytes, b.closed);
+        std::string result = batch(b.items.size(), b.bytes, b.closed);
         if constexpr (std::is_convertible_v<Key, std::string_view>)
             return concat("key ", one_line(b.key), ": ", result);
         else if constexpr (std::is_arithmetic_v<Key> || has_line<Key>)

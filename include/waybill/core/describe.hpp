@@ -68,7 +68,7 @@ struct line_of<batch_limits> {
     static std::string text(const auto& l)
     {
         std::string result;
-        const auto add = [&](std::string what) {
+        const auto add = [&](const std::string& what) {
             if (!result.empty()) result += ", ";
             result += what;
         };

@@ -59,6 +59,7 @@ template <class Classify, class Call>
         try {
             kind = classify(e);
         } catch (...) {
+            kind = fault_kind::infrastructure;
         }
         if (kind == fault_kind::none) kind = fault_kind::infrastructure;
         const char* what = e.what();
@@ -116,6 +117,7 @@ public:
             try {
                 inner_tx::rollback();
             } catch (...) {
+                return;  // a rollback reports nothing
             }
         }
         [[nodiscard]] result<void> savepoint()

@@ -33,7 +33,8 @@ public:
         : breaker_(&v), clock_(std::move(clock)), permit_(v.try_acquire(detail::time_of(clock_)))
     {
     }
-    constexpr scoped_permit(scoped_permit&& other)
+    constexpr scoped_permit(scoped_permit&& other) noexcept(
+        std::is_nothrow_move_constructible_v<Clock>)
         : breaker_(other.breaker_),
           clock_(std::move(other.clock_)),
           permit_(std::exchange(other.permit_, std::nullopt))

@@ -59,7 +59,7 @@ std::string clock(Time t, Time decided)
 template <std::same_as<wall_time> Time>
 std::string span(Time first, Time last, Time decided)
 {
-    const std::string from = clock(first, decided);
+    std::string from = clock(first, decided);
     if (first == last) return from;
     const std::string to = clock(last, decided);
     const bool dated = from.ends_with('Z') || to.ends_with('Z');

@@ -44,10 +44,10 @@ namespace waybill::inline v0_2 {
 /// The times after which a sweep clears or reports a state.
 struct sweep_policy {
     /// The time to live of a message, as configured in the broker. Default: 14 days.
-    duration messages_live = duration::seconds(14 * 86'400);
+    duration messages_live = duration::seconds(14 * std::int64_t{86'400});
     /// The time for which the state of a failed session is kept; at least `messages_live`. Default:
     /// 30 days.
-    duration keep_failed = duration::seconds(30 * 86'400);
+    duration keep_failed = duration::seconds(30 * std::int64_t{86'400});
     /// A session is stuck if its state has not changed for longer than this; more than 0. Default:
     /// one day.
     duration stuck_after = duration::seconds(86'400);

@@ -78,6 +78,7 @@ public:
         const std::vector<lease_claim>& claims)
     {
         std::vector<lease_claim::result> results;
+        results.reserve(claims.size());
         for (const lease_claim& c : claims) {
             results.push_back(
                 owner_has_changed(c)

@@ -68,12 +68,11 @@ public:
     /// The partition is assigned and continues after `from`. Options that `validate` refuses are
     /// replaced by the nearest valid ones.
     explicit completion_tracker(const tracker_options& o, detail::done_position from = {})
-        : options_(o)
+        : options_(o), generation_(o.first_generation - 1)  // `assign` starts the first one
     {
         options_.span = detail::lesser(detail::greater(o.span, 1), detail::max_tracker_span);
         options_.max_in_flight = detail::lesser(detail::greater(o.max_in_flight, 1), options_.span);
         assign(from);
-        generation_ = o.first_generation;
     }
 
     /// Starts a new generation: the partition is assigned, and continues after `last_done`, or at

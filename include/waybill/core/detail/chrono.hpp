@@ -174,11 +174,11 @@ template <class N>
 template <class Period>
 struct unit {
     static constexpr std::int64_t divisor = common_divisor(1'000'000'000, Period::den);
-    static constexpr std::int64_t factor = multiply_ns(Period::num, 1'000'000'000 / divisor);
+    static constexpr std::int64_t whole = 1'000'000'000 / divisor;
+    static constexpr std::int64_t factor = multiply_ns(Period::num, whole);
     static constexpr std::int64_t parts = Period::den / divisor;
-    static constexpr double as_double = static_cast<double>(Period::num) *
-                                        static_cast<double>(1'000'000'000 / divisor) /
-                                        static_cast<double>(parts);
+    static constexpr double as_double =
+        static_cast<double>(Period::num) * static_cast<double>(whole) / static_cast<double>(parts);
     /// True if a remainder below `parts`, multiplied by `factor`, fits into 64 bits.
     static constexpr bool exact = factor <= highest_ns / parts && factor != highest_ns;
 };

@@ -113,13 +113,14 @@ private:
     template <class From>
     void take(From&& from)
     {
+        const held_kind taken = from.kind;
         kind = held_kind::neither;
-        if (from.kind == held_kind::value) {
+        if (taken == held_kind::value) {
             ::new (static_cast<void*>(&value)) T(std::forward<From>(from).value);
-        } else if (from.kind == held_kind::error) {
+        } else if (taken == held_kind::error) {
             ::new (static_cast<void*>(&error)) E(std::forward<From>(from).error);
         }
-        kind = from.kind;
+        kind = taken;
     }
     void destroy() noexcept
     {

@@ -103,7 +103,8 @@ public:
     /// If a copy throws, *this is as before.
     variant_storage& operator=(const variant_storage& from)
     {
-        return *this = variant_storage(from);
+        if (this != &from) *this = variant_storage(from);
+        return *this;
     }
     /// `from` may be a part of *this.
     variant_storage& operator=(variant_storage&& from) noexcept

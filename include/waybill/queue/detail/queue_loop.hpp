@@ -120,8 +120,9 @@ private:
         if constexpr (reports_empty<Q>) {
             if (clock_.stop_requested()) return false;
             result<bool> r = queue_.empty();
-            if (!r) report_.queue_fault = std::move(r).error();
-            return r.value_or(false);
+            if (r) return *r;
+            report_.queue_fault = std::move(r).error();
+            return false;
         } else {
             return !(clock_.now() < deferred_until_);
         }

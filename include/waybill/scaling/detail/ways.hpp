@@ -76,7 +76,8 @@ private:
     void choose(const std::vector<rule>& parts, std::size_t n, std::uint64_t wanted, bool fails,
                 const way& before, std::vector<way>& found)
     {
-        if (steps_left_ == 0 || --steps_left_ == 0) return;
+        if (steps_left_ != 0) --steps_left_;
+        if (steps_left_ == 0) return;
         if (wanted == 0) return found.push_back(before);
         if (parts.size() - n < wanted) return;
         choose(parts, n + 1, wanted, fails, before, found);

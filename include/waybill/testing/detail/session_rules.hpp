@@ -159,9 +159,9 @@ void session_size_rules(S& s, trial& t, std::uint64_t max_bytes)
 template <class S>
 class session_ids {
 public:
-    session_ids(S& s, trial& t) : store_(s), trial_(t), sessions_(s, t), ids_(similar_names())
+    session_ids(S& s, trial& t)
+        : store_(s), trial_(t), sessions_(s, t), ids_(similar_names()), similar_(ids_.size())
     {
-        similar_ = ids_.size();
         for (std::string& id : odd_names()) ids_.push_back(std::move(id));
         versions_.resize(ids_.size());
     }
@@ -230,7 +230,7 @@ private:
     trial& trial_;
     session_trial<S> sessions_;
     std::vector<std::string> ids_;
-    std::size_t similar_ = 0;
+    std::size_t similar_;
     std::vector<std::optional<typename S::version>> versions_;
 };
 
