@@ -16,10 +16,11 @@
 #ifndef WAYBILL_EXT_FMT_HPP
 #define WAYBILL_EXT_FMT_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/ext/fmt/batch.hpp>
 #include <waybill/ext/fmt/consume.hpp>
 #include <waybill/ext/fmt/core.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/ext/fmt/lease.hpp>
 #include <waybill/ext/fmt/queue.hpp>
 #include <waybill/ext/fmt/retry.hpp>

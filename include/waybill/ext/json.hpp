@@ -22,11 +22,12 @@
 #ifndef WAYBILL_EXT_JSON_HPP
 #define WAYBILL_EXT_JSON_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <waybill/ext/json/batch.hpp>
 #include <waybill/ext/json/consume.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/lease.hpp>
 #include <waybill/ext/json/limits.hpp>
 #include <waybill/ext/json/parse.hpp>

@@ -5,9 +5,10 @@
 #ifndef WAYBILL_EXT_FMT_BATCH_HPP
 #define WAYBILL_EXT_FMT_BATCH_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/batch/describe.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants

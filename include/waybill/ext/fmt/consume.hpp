@@ -5,10 +5,11 @@
 #ifndef WAYBILL_EXT_FMT_CONSUME_HPP
 #define WAYBILL_EXT_FMT_CONSUME_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/consume/describe.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.

@@ -5,8 +5,9 @@
 #ifndef WAYBILL_EXT_FMT_CORE_HPP
 #define WAYBILL_EXT_FMT_CORE_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/core/describe.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 
 #endif  // WAYBILL_EXT_FMT_CORE_HPP

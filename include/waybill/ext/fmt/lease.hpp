@@ -5,9 +5,10 @@
 #ifndef WAYBILL_EXT_FMT_LEASE_HPP
 #define WAYBILL_EXT_FMT_LEASE_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/ext/fmt/consume.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 #include <waybill/lease/describe.hpp>
 

@@ -5,9 +5,10 @@
 #ifndef WAYBILL_EXT_FMT_RETRY_HPP
 #define WAYBILL_EXT_FMT_RETRY_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/retry/describe.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants

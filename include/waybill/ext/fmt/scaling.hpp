@@ -11,9 +11,10 @@
 #ifndef WAYBILL_EXT_FMT_SCALING_HPP
 #define WAYBILL_EXT_FMT_SCALING_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/scaling/describe.hpp>
 
 #endif  // WAYBILL_EXT_FMT_SCALING_HPP

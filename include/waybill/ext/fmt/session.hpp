@@ -5,8 +5,9 @@
 #ifndef WAYBILL_EXT_FMT_SESSION_HPP
 #define WAYBILL_EXT_FMT_SESSION_HPP
 
-#include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/detail/package.hpp>
+
+#include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 #include <waybill/session/describe.hpp>
 

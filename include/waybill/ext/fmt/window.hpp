@@ -5,9 +5,10 @@
 #ifndef WAYBILL_EXT_FMT_WINDOW_HPP
 #define WAYBILL_EXT_FMT_WINDOW_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/window/describe.hpp>
 
 #endif  // WAYBILL_EXT_FMT_WINDOW_HPP

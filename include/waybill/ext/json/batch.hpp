@@ -9,6 +9,8 @@
 #ifndef WAYBILL_EXT_JSON_BATCH_HPP
 #define WAYBILL_EXT_JSON_BATCH_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -29,7 +31,6 @@
 #include <waybill/batch/too_large.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/retry.hpp>
 
 namespace waybill::inline v0_2 {

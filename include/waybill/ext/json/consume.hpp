@@ -15,6 +15,8 @@
 #ifndef WAYBILL_EXT_JSON_CONSUME_HPP
 #define WAYBILL_EXT_JSON_CONSUME_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstdint>
 
@@ -34,7 +36,6 @@
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/position.hpp>
 
 namespace waybill::inline v0_2 {

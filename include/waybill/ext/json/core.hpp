@@ -6,6 +6,8 @@
 #ifndef WAYBILL_EXT_JSON_CORE_HPP
 #define WAYBILL_EXT_JSON_CORE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <waybill/core/act.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/config_error.hpp>
@@ -14,7 +16,6 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/ext/json/read.hpp>
 

@@ -6,6 +6,8 @@
 #ifndef WAYBILL_EXT_JSON_DECODED_STATE_HPP
 #define WAYBILL_EXT_JSON_DECODED_STATE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,7 +15,6 @@
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>

@@ -14,12 +14,13 @@
 #ifndef WAYBILL_EXT_JSON_LEASE_HPP
 #define WAYBILL_EXT_JSON_LEASE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstdint>
 
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/position.hpp>
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/lease.hpp>

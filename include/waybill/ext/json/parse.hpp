@@ -18,6 +18,8 @@
 #ifndef WAYBILL_EXT_JSON_PARSE_HPP
 #define WAYBILL_EXT_JSON_PARSE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -27,7 +29,6 @@
 
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/tree_builder.hpp>
 #include <waybill/ext/json/limits.hpp>
 #include <waybill/ext/json/read.hpp>

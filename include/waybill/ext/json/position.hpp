@@ -8,11 +8,12 @@
 #ifndef WAYBILL_EXT_JSON_POSITION_HPP
 #define WAYBILL_EXT_JSON_POSITION_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstdint>
 
 #include <waybill/consume/position.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 
 namespace waybill::inline v0_2 {
 

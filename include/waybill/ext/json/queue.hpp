@@ -23,6 +23,8 @@
 #ifndef WAYBILL_EXT_JSON_QUEUE_HPP
 #define WAYBILL_EXT_JSON_QUEUE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +37,6 @@
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/retry.hpp>
 #include <waybill/queue/deferred.hpp>
 #include <waybill/queue/deferred_messages.hpp>

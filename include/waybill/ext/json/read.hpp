@@ -23,6 +23,8 @@
 #ifndef WAYBILL_EXT_JSON_READ_HPP
 #define WAYBILL_EXT_JSON_READ_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -41,7 +43,6 @@
 #include <waybill/ext/json/detail/base64.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/path.hpp>
 
 namespace waybill::inline v0_2 {

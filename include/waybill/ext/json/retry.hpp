@@ -10,12 +10,13 @@
 #ifndef WAYBILL_EXT_JSON_RETRY_HPP
 #define WAYBILL_EXT_JSON_RETRY_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstdint>
 
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/circuit_breaker_options.hpp>

@@ -22,6 +22,8 @@
 #ifndef WAYBILL_EXT_JSON_SCALING_HPP
 #define WAYBILL_EXT_JSON_SCALING_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +35,6 @@
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/detail/base36.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/scaling_policy.hpp>
 #include <waybill/ext/json/detail/scaling_rule.hpp>
 #include <waybill/ext/json/scaling_messages.hpp>

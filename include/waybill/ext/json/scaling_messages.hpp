@@ -10,12 +10,13 @@
 #ifndef WAYBILL_EXT_JSON_SCALING_MESSAGES_HPP
 #define WAYBILL_EXT_JSON_SCALING_MESSAGES_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstdint>
 #include <optional>
 
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/messages.hpp>

@@ -9,13 +9,14 @@
 #ifndef WAYBILL_EXT_JSON_SESSION_HPP
 #define WAYBILL_EXT_JSON_SESSION_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstdint>
 
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/retry.hpp>
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/dead_letter_import.hpp>

@@ -22,6 +22,8 @@
 #ifndef WAYBILL_EXT_JSON_STATE_CODEC_HPP
 #define WAYBILL_EXT_JSON_STATE_CODEC_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -33,7 +35,6 @@
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/progress_scan.hpp>
 #include <waybill/ext/json/detail/state_parts.hpp>

@@ -6,11 +6,12 @@
 #ifndef WAYBILL_EXT_JSON_TRACKING_HPP
 #define WAYBILL_EXT_JSON_TRACKING_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 
 #include <waybill/core/match.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/tracking/commit_schedule.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
 #include <waybill/tracking/tracker_options.hpp>

@@ -19,6 +19,8 @@
 #ifndef WAYBILL_EXT_JSON_WINDOW_HPP
 #define WAYBILL_EXT_JSON_WINDOW_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +35,6 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/window_samples.hpp>
 #include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_options.hpp>

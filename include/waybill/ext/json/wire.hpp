@@ -6,10 +6,11 @@
 #ifndef WAYBILL_EXT_JSON_WIRE_HPP
 #define WAYBILL_EXT_JSON_WIRE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <string>
 
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/wire/error_codes.hpp>
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>

@@ -5,10 +5,11 @@
 #ifndef WAYBILL_EXT_FMT_DETAIL_LINE_HPP
 #define WAYBILL_EXT_FMT_DETAIL_LINE_HPP
 
+#include <waybill/ext/fmt/detail/package.hpp>
+
 #include <string_view>
 
 #include <waybill/core/detail/line.hpp>
-#include <waybill/ext/fmt/detail/package.hpp>
 
 namespace waybill::inline v0_2::detail {
 

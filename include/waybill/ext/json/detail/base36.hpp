@@ -6,6 +6,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_BASE36_HPP
 #define WAYBILL_EXT_JSON_DETAIL_BASE36_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +17,6 @@
 
 #include <waybill/core/time.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/state.hpp>

@@ -6,6 +6,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_JSON_VALUE_HPP
 #define WAYBILL_EXT_JSON_DETAIL_JSON_VALUE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +17,6 @@
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/base64.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 
 namespace waybill::inline v0_2::detail {
 

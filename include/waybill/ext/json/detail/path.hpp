@@ -5,6 +5,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_PATH_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PATH_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +17,6 @@
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 
 namespace waybill::inline v0_2::detail {
 

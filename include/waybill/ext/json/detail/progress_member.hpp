@@ -17,6 +17,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,7 +32,6 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/session/detail/progress_text.hpp>
 #include <waybill/session/envelope.hpp>

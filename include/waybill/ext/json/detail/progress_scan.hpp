@@ -16,6 +16,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,7 +30,6 @@
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/state_parts.hpp>
 #include <waybill/ext/json/detail/stored_tree.hpp>

@@ -5,13 +5,14 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_SCALING_POLICY_HPP
 #define WAYBILL_EXT_JSON_DETAIL_SCALING_POLICY_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/scaling_rule.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/change.hpp>

@@ -5,6 +5,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_SCALING_RULE_HPP
 #define WAYBILL_EXT_JSON_DETAIL_SCALING_RULE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -19,7 +21,6 @@
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/condition.hpp>

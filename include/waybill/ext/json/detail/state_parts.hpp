@@ -9,6 +9,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_STATE_PARTS_HPP
 #define WAYBILL_EXT_JSON_DETAIL_STATE_PARTS_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,7 +23,6 @@
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/stored_tree.hpp>
 #include <waybill/ext/json/detail/unknown_fields.hpp>

@@ -12,6 +12,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP
 #define WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -24,7 +26,6 @@
 #include <waybill/core/text.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/session/detail/progress_text.hpp>

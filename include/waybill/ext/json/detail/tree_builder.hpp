@@ -5,6 +5,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_TREE_BUILDER_HPP
 #define WAYBILL_EXT_JSON_DETAIL_TREE_BUILDER_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,7 +16,6 @@
 
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/limits.hpp>
 #include <waybill/ext/json/read.hpp>
 

@@ -23,6 +23,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
 #define WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +36,6 @@
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/ext/json/detail/stored_tree.hpp>
 #include <waybill/ext/json/read.hpp>
 

@@ -5,6 +5,8 @@
 #ifndef WAYBILL_EXT_JSON_DETAIL_WINDOW_SAMPLES_HPP
 #define WAYBILL_EXT_JSON_DETAIL_WINDOW_SAMPLES_HPP
 
+#include <waybill/ext/json/detail/package.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,6 @@
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/core.hpp>
-#include <waybill/ext/json/detail/package.hpp>
 #include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_snapshot.hpp>
