@@ -177,6 +177,18 @@ void end_server(const std::string& folder, int node)
     if (pid > 1) kill(pid, SIGKILL);
 }
 
+/// Kills the primary from outside. False if the pair is no longer in sync then: it starts the same
+/// server again.
+[[nodiscard]] bool fails_over_by_itself(const std::string& folder, engines::postgres_pair& pair)
+{
+    const std::uint64_t before = pair.failovers();
+    const int node = pair.primary();
+    const pid_t killed = server_of(folder, node);
+    end_server(folder, node);
+    while (pair.failovers() == before && server_of(folder, node) == killed) pair.step();
+    return pair.failovers() != before;
+}
+
 /// The checkpointer decides when commits begin to wait for the standby. 0 if it is not found.
 [[nodiscard]] pid_t checkpointer_of(const std::string& folder, int node)
 {
@@ -254,15 +266,14 @@ int failovers(const std::string& folder, std::chrono::seconds length)
     std::string error;
     try {
         for (const auto end = clock_type::now() + length;
-             clock_type::now() < end || pair.failovers() < 3;) {
+             clock_type::now() < end || pair.failovers() < 3 || !outside;) {
             const auto began = clock_type::now();
             wait_until_in_sync(pair);
             to_sync.add(milliseconds(clock_type::now() - began));
             first.killed();
-            if (!outside && pair.failovers() == 1) {
-                end_server(folder, pair.primary());
-                outside = true;
-                while (pair.failovers() == 1) pair.step();
+            if (!outside && pair.failovers() >= 1) {
+                outside = fails_over_by_itself(folder, pair);
+                if (!outside) continue;
             } else if (!pair.fail_over()) {
                 continue;
             }
@@ -289,6 +300,7 @@ int failovers(const std::string& folder, std::chrono::seconds length)
         wrong += stop_checkpointer(folder, pair);
     }
     return wrong + compare(pair.where(), all) + expect(!all.empty(), "rows are confirmed") +
+           expect(outside, "a primary is killed from outside") +
            expect(pair.failovers() >= 3, "there are at least 3 failovers");
 }
 
