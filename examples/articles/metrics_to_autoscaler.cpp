@@ -48,15 +48,12 @@ int main()
         results = json(result_message{m.resource, executed, true}).dump();
     };
     // The autoscaler.
+    // clang-format off
     //! [metrics_to_autoscaler]
     const policy rules{.up = last("backlog") > per_instance(100),
                        .down = highest("backlog") < per_instance(20),
-                       .min_points = 3,
-                       .cooldown = {200ms, 300ms},
-                       .instances = {1, 8},
-                       .stabilise = {{}, 300ms},
-                       .every = 50ms,
-                       .window = 500ms};
+                       .min_points = 3, .cooldown = {200ms, 300ms}, .instances = {1, 8},
+                       .stabilise = {{}, 300ms}, .every = 50ms, .window = 500ms};
     const auto count = [&] {
         if (const auto m = parse_json<command_message>(commands)) execute(*m);
         if (auto m = parse_json<result_message>(results)) record(state.state, *m, env.wall_now());
@@ -71,4 +68,5 @@ int main()
     for (const decision& d : report.decisions) fmt::print("{}\n", d);
     fmt::print("{}: {} instances\n", describe(report), instances);
     //! [metrics_to_autoscaler]
+    // clang-format on
 }

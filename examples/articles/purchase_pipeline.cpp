@@ -17,14 +17,12 @@
 #include "../support/environment.hpp"
 #include <waybill/ext/json/state_codec.hpp>
 
-using waybill::fault;
+using namespace waybill;
 using step = waybill::pipeline::step;
 
+// clang-format off
 //! [purchase_steps]
-struct order {
-    std::string number, payment, receipt;
-    int total = 0;
-};
+struct order { std::string number, payment, receipt; int total = 0; };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, payment, receipt, total)
 
 fault run_step(order& o, const step& s)
@@ -34,7 +32,7 @@ fault run_step(order& o, const step& s)
         case 2: o.total = 10 * static_cast<int>(s.body.size()); break;
         case 3: o.payment = std::to_string(o.total) + " EUR paid"; break;
         case 4:
-            if (s.body.ends_with("Ltd")) return waybill::permanent("the template has no {vat id}");
+            if (s.body.ends_with("Ltd")) return permanent("the template has no {vat id}");
             o.receipt = o.number + ", " + o.payment;
             break;
         case 5: std::cout << "mail to " << s.body << ": " << o.receipt << '\n';
@@ -42,6 +40,7 @@ fault run_step(order& o, const step& s)
     return {};
 }
 //! [purchase_steps]
+// clang-format on
 
 int main(int argc, char** argv)
 {
@@ -61,10 +60,9 @@ int main(int argc, char** argv)
         effect.run(s.key());  // in the transaction, which is rolled back if the step fails
         return run_step(o, s);
     };
-    std::cout << describe(waybill::run_session(queue, waybill::state_codec<order>(), dead_letters,
-                                               waybill::catching(handler, engines::classify),
-                                               {.until_empty = true},
-                                               support::standard_environment()))
-              << '\n';
+    const auto report =
+        run_session(queue, state_codec<order>(), dead_letters, catching(handler, engines::classify),
+                    {.until_empty = true}, support::standard_environment());
+    std::cout << describe(report) << '\n';
     //! [purchase_run]
 }

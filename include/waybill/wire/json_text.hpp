@@ -32,7 +32,7 @@
 namespace waybill::inline v0_2::wire::json {
 
 /// The characters that an encoder escapes.
-enum class escapes {
+enum class escapes : std::uint8_t {
     fewest,  ///< Only characters that JSON requires to be escaped.
     ascii,   ///< Also all characters that are not printable ASCII.
 };

@@ -46,7 +46,7 @@ struct message {
 };
 
 /// The separator that a client writes between key and value. Servers accept both forms.
-enum class header_style {
+enum class header_style : std::uint8_t {
     spaced,   ///< "key: value", as nats.c, nats.go and most others do.
     compact,  ///< "key:value", one byte less per line.
 };
