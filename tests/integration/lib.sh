@@ -14,6 +14,7 @@
 # No script waits for a duration. It waits for a condition with `await`, or for the end of a process
 # with `ended`, at most $patience seconds each.
 set -euo pipefail
+shopt -s inherit_errexit
 export LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin  # servers of Debian
 
@@ -32,12 +33,12 @@ mkdir "$work/tmp"
 export TMPDIR=$work/tmp
 cd "$work"
 
-failed=
+reported=
 fail()
 {
     local file
     trap - ERR
-    failed=1
+    reported=1
     echo "$script: $*" >&2
     for file in "$work"/out "$work"/err "$work"/*.out; do
         [ ! -s "$file" ] || { echo "--- the last lines of ${file##*/}:"; tail -n 40 "$file"; } >&2
@@ -46,11 +47,12 @@ fail()
 }
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
-# skip REASON: ends the script with 0. Nothing of it is tested.
+# skip REASON: ends the script with 77, which CTest reports as skipped. Nothing of it is tested.
 skip()
 {
+    reported=1
     echo "SKIP: $script: $*"
-    exit 0
+    exit 77
 }
 
 # needs NAME...: skips the script unless these are there: programs of this folder and examples, which
@@ -199,7 +201,7 @@ on_exit()
     trap - ERR
     set +e
     # A command that failed within a function.
-    [ "$status" -eq 0 ] || [ -n "$failed" ] || (fail "exit $status")
+    [ "$status" -eq 0 ] || [ -n "$reported" ] || (fail "exit $status")
     for tries in $(seq 500); do
         # shellcheck disable=SC2046
         for each in $(jobs -p) $(descendants); do
