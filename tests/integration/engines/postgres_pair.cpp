@@ -53,6 +53,7 @@ using clock_type = std::chrono::steady_clock;
 using ids = std::vector<std::int64_t>;
 
 constexpr int writers = 4;
+constexpr auto patience = 10min;  // for what takes seconds on a machine without other work
 
 [[nodiscard]] int expect(bool holds, const char* what)
 {
@@ -156,7 +157,7 @@ struct times {
 
 void wait_until_in_sync(engines::postgres_pair& pair)
 {
-    for (const auto deadline = clock_type::now() + 60s; !pair.in_sync();) {
+    for (const auto deadline = clock_type::now() + patience; !pair.in_sync();) {
         if (clock_type::now() > deadline) throw engines::server_error("the pair is never in sync");
         pair.step();
         std::this_thread::sleep_for(10ms);
@@ -277,11 +278,11 @@ int failovers(const std::string& folder, std::chrono::seconds length)
             } else if (!pair.fail_over()) {
                 continue;
             }
-            for (const auto deadline = clock_type::now() + 10s;
+            for (const auto deadline = clock_type::now() + patience;
                  !first.time() && clock_type::now() < deadline;) {
                 std::this_thread::sleep_for(1ms);
             }
-            to_commit.add(milliseconds(first.time().value_or(10s)));
+            to_commit.add(milliseconds(first.time().value_or(patience)));
         }
     } catch (const engines::server_error& e) {
         error = e.what();
