@@ -45,7 +45,7 @@ expect_exit 2 --db orders --failed-step 4
 expect_output '--failed-step are only for redrive: omit them'
 expect_exit 2 redrive --db orders --failed-step 0
 expect_output '--failed-step 0: a number from 1 to 100000 is expected'
-expect_checked redrive --db orders
+expect_checked redrive --db orders --workers 1
 expect_output 'order-4    1 2 3 4x 5-   redriven as order-4~1   broken receipt: no field "revision"'
 expect_checked redrive --db orders --fix --chart two.svg
 expect_output 'order-3~1 -> order-3~2: 2 dead letters'
