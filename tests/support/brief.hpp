@@ -11,6 +11,8 @@
 #ifndef WAYBILL_TESTS_SUPPORT_BRIEF_HPP
 #define WAYBILL_TESTS_SUPPORT_BRIEF_HPP
 
+#include <cstddef>  // the macros of the standard library
+
 namespace tests_support {
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -19,6 +21,13 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitized = false;
+#endif
+
+// In its debug mode, libc++ examines a whole set or map at each removal from it.
+#if defined(_LIBCPP_HARDENING_MODE) && _LIBCPP_HARDENING_MODE == _LIBCPP_HARDENING_MODE_DEBUG
+inline constexpr bool slow_removals = true;
+#else
+inline constexpr bool slow_removals = false;
 #endif
 
 #if defined(WAYBILL_TESTS_BRIEF)
