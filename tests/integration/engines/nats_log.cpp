@@ -27,6 +27,7 @@
 #include <engines/nats_cluster.hpp>
 #include <engines/nats_log.hpp>
 #include <engines/nats_server.hpp>
+#include <unistd.h>
 
 #include <waybill/testing/log_conformance.hpp>
 
@@ -496,7 +497,8 @@ int hold(const std::string& folder)
     for (std::size_t n = 0; n != cluster.size(); ++n) std::printf("%d\n", cluster.pid(n));
     std::printf("started\n");
     std::fflush(stdout);
-    std::this_thread::sleep_for(patience);
+    ::alarm(static_cast<unsigned>(patience.count()));  // if the script was killed first
+    ::pause();
     return 0;
 }
 
