@@ -107,8 +107,9 @@ void by_hand(Store& store)
 
 /// The same calls with `batch_sender`: order of keys, batches by size, an outcome for each row.
 struct over_sender {
-    waybill::batch_sender sender{
-        {.limit = {.items = rows_of_batch}, .exact_sizes = true, .ordered = true}};
+    waybill::batch_sender sender{{.limit = {.items = rows_of_batch, .answers_per_entry = false},
+                                  .exact_sizes = true,
+                                  .ordered = true}};
 
     template <class Store>
     void operator()(Store& store)
@@ -166,8 +167,9 @@ struct over_sender {
 
 struct relayed {
     waybill::testing::manual_environment env{};
-    waybill::batch_sender sender{
-        {.limit = {.items = rows_of_batch}, .exact_sizes = true, .ordered = true}};
+    waybill::batch_sender sender{{.limit = {.items = rows_of_batch, .answers_per_entry = false},
+                                  .exact_sizes = true,
+                                  .ordered = true}};
 
     template <class Store>
     void operator()(Store& store)

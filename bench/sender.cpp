@@ -11,7 +11,10 @@
 //   sender         sizes of bodies and an estimated header; results have no numbers
 //   sender/sizes   the same, but each result has the size of the batch
 //   sender/exact   sizes as the broker counts them
-//   sender/ordered as `sender`, with 64 keys and two attempts in flight
+//   sender/ordered as `sender`, with 10,000 keys at random and two attempts in flight
+//   strict/<keys>  answers per entry: one item of a key in a request, at most 100 items, keys at random
+//
+// The lines below the table have the fill of the requests of `strict`, relative to 100 items.
 //
 // The messages are one million strings of 50 to 500 bytes, which no cache holds.
 
@@ -32,6 +35,7 @@ namespace sender_bench {
 constexpr std::size_t item_count = 1'000'000;
 constexpr waybill::batch_limits limit{.bytes = 262'144, .items = 4'500, .envelope = 40};
 constexpr std::uint64_t header = 60;
+constexpr std::uint64_t strict_items = 100;
 
 std::vector<std::string> messages()
 {
@@ -73,7 +77,8 @@ std::vector<std::string> messages()
 struct mode {
     bool sizes = false;
     bool exact = false;
-    bool ordered = false;
+    std::uint64_t keys = 0;  // if not 0: in the order of keys
+    bool strict = false;     // one item of a key in a request
 };
 
 /// Prefix sums of the bytes on the wire: element n is the sum of the first n messages.
@@ -95,10 +100,10 @@ sums sums_of(const std::vector<std::string>& items)
     const waybill::steady_time now{};
     std::uint64_t batches = 0;
     const std::uint64_t origin = s.end();
-    bool in_flight = false;
-    std::uint64_t last = 0;        // the attempt in flight
-    std::uint64_t last_bytes = 0;  // and its bytes
-    const auto reply = [&](std::uint64_t attempt, std::uint64_t bytes) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> in_flight;  // attempts and their bytes
+    const auto reply = [&] {
+        const auto [attempt, bytes] = in_flight.front();
+        in_flight.erase(in_flight.begin());
         if (bytes > limit.bytes) {
             s.on(waybill::batch_sender::too_large{attempt}, now);
             return;
@@ -107,7 +112,7 @@ sums sums_of(const std::vector<std::string>& items)
         if (m.sizes) result.actual = bytes;
         s.on(result, now);
     };
-    const auto drain = [&] {
+    const auto drain = [&](bool all) {
         for (bool going = true; going;) {
             waybill::match(
                 s.next(now),
@@ -117,34 +122,34 @@ sums sums_of(const std::vector<std::string>& items)
                         bytes += before[r.end() - origin] - before[r.first - origin];
                     }
                     ++batches;
-                    if (!m.ordered) return reply(a.attempt, bytes);
-                    const std::uint64_t earlier = std::exchange(last, a.attempt);
-                    const std::uint64_t its_bytes = std::exchange(last_bytes, bytes);
+                    in_flight.push_back({a.attempt, bytes});
+                    if (m.keys == 0 || m.strict) return reply();
                     s.on(waybill::batch_sender::started{a.attempt}, now);
-                    if (std::exchange(in_flight, true)) reply(earlier, its_bytes);
                 },
                 [&](const waybill::batch_sender::report& x) {
                     s.on(waybill::batch_sender::reported{x.items}, now);
                 },
                 [](const waybill::batch_sender::replace&) {}, [&](const waybill::wait_until&) {},
-                [&](waybill::idle) { going = false; });
+                [&](waybill::idle) {
+                    going = !in_flight.empty() && (all || !s.wants_more());
+                    if (going) reply();
+                });
         }
     };
-    std::uint64_t key = 0;
+    std::mt19937 random(20'260'102);
     for (const std::string& item : items) {
         const std::uint64_t size = item.size() + (m.exact ? header : 0);
-        s.on(waybill::batch_sender::queued{size, key++ & 63U}, now);
-        if (!s.wants_more()) drain();
+        const std::uint64_t key = m.keys == 0 ? 0 : random() % m.keys;
+        s.on(waybill::batch_sender::queued{size, key}, now);
+        if (!s.wants_more()) drain(false);
     }
     s.on(waybill::batch_sender::flushed{}, now);
-    drain();
-    if (in_flight) reply(last, last_bytes);
-    drain();
+    drain(true);
     return batches;
 }
 
 template <class F>
-void add(bench::runner& all, const char* name, F run)
+void add(bench::runner& all, const std::string& name, F run)
 {
     all.add(name, item_count, [run](benchmark::State& state) mutable {
         benchmark::DoNotOptimize(run());  // all buffers grow in this round
@@ -166,19 +171,26 @@ int main(int argc, char** argv)
     const sums before = sums_of(items);
     add(all, "raw", [&] { return raw(items); });
     add(all, "chunk_by", [&] { return chunks(items); });
-    const auto with = [&](const char* name, const mode& m) {
+    const auto policy = [](const mode& m) {
         waybill::send_policy p{.limit = limit, .item_overhead = m.exact ? 0 : header};
         p.exact_sizes = m.exact;
-        p.ordered = m.ordered;
-        p.in_flight = m.ordered ? 2 : 1;
-        add(all, name, [&items, &before, m, s = waybill::batch_sender(p)]() mutable {
+        p.ordered = m.keys != 0;
+        p.limit.answers_per_entry = m.strict;
+        if (m.strict) p.limit.items = strict_items;
+        p.in_flight = p.ordered && !m.strict ? 2 : 1;
+        return p;
+    };
+    const auto with = [&](const std::string& name, const mode& m) {
+        add(all, name, [&items, &before, m, s = waybill::batch_sender(policy(m))]() mutable {
             return sent(s, items, before, m);
         });
     };
     with("sender", {});
     with("sender/sizes", {.sizes = true});
     with("sender/exact", {.exact = true});
-    with("sender/ordered", {.ordered = true});
+    with("sender/ordered", {.keys = 10'000});
+    for (const std::uint64_t keys : {1U, 10U, 100U, 1'000U})
+        with("strict/" + std::to_string(keys), {.keys = keys, .strict = true});
     if (!all.run("raw")) return 2;
     if (raw(items) != chunks(items)) {
         std::fprintf(stderr, "chunk_by and the raw loop cut different batches\n");
@@ -188,5 +200,12 @@ int main(int argc, char** argv)
     std::vector<bench::row> rows;
     for (const std::string& name : all.names()) rows.push_back({name, "raw"});
     all.print("item", rows, {"allocations/item"});
+    for (const std::uint64_t keys : {1U, 10U, 100U, 1'000U}) {
+        const mode m{.keys = keys, .strict = true};
+        waybill::batch_sender s(policy(m));
+        const double requests = static_cast<double>(sent(s, items, before, m));
+        std::printf("strict, %4.0f keys: requests are filled to %.3f\n", static_cast<double>(keys),
+                    static_cast<double>(item_count) / requests / strict_items);
+    }
     return all.failed() ? 1 : 0;
 }

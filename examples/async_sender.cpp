@@ -117,7 +117,7 @@ int main()
         inbox.push_back({n, n / 50 % 16, std::string(n % 90, 'x')});
     asio::io_context io;
     broker to;
-    batch_sender sender{{.limit = {.bytes = 8'192},
+    batch_sender sender{{.limit = {.bytes = 8'192, .answers_per_entry = false},
                          .item_overhead = 40,
                          .in_flight = 4,
                          .ordered = true,

@@ -44,7 +44,9 @@ int main(int argc, char** argv)
     engines::sqlite_topic topic(broker, 200);
     //! [outbox_relay]
     support::standard_environment env;
-    waybill::batch_sender sender{{.limit = {.bytes = 200}, .item_overhead = 24, .ordered = true}};
+    waybill::batch_sender sender{{.limit = {.bytes = 200, .answers_per_entry = false},
+                                  .item_overhead = 24,
+                                  .ordered = true}};
     const auto report =
         waybill::relay(outbox, sender, [&](auto batch) { return topic.publish(batch); }, env,
                        {.lease = 200ms, .poll_interval = 20ms, .drain = true});

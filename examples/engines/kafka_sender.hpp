@@ -391,7 +391,7 @@ private:
             const answer a = f.found[i].value_or(answer::outcome_unknown);
             unknown = unknown || a == answer::outcome_unknown;
             differ = differ || f.found[i] != f.found[0];
-            if (a != answer::accepted) faults_.push_back({i, failure_of(a)});
+            if (a != answer::accepted) faults_.push_back({i, outcome_of(a, f.said)});
         }
         if (const std::uint64_t n = f.found.size() - faults_.size(); n != 0)
             placed_.push_back({f.partition, n});

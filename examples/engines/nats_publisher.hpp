@@ -4,7 +4,8 @@
 // has an id, with which the server recognises a repetition.
 //
 //     engines::nats_publisher broker("nats://127.0.0.1:4222", "ORDERS");
-//     waybill::batch_sender sender{{.limit = {.items = 200}, .ordered = true}};
+//     waybill::batch_sender sender{{.limit = {.items = 200, .answers_per_entry = false},
+//                                   .ordered = true}};
 //     waybill::relay(outbox, sender, [&](auto batch) { return broker.publish(batch); }, env);
 //
 // A message has the members key, id and body. Its subject is NAME.<key>, and the id is its header
@@ -14,7 +15,8 @@
 //      message.
 //   2. A message is published after the acknowledgement of the previous message of its key. If that
 //      one is not stored, it is not published. So the messages of a key are stored in the order of
-//      the batch. Messages of different keys are published at the same time.
+//      the batch, and a batch may have any number of them: `answers_per_entry` is not needed.
+//      Messages of different keys are published at the same time.
 //   3. A message that was stored less than the duplicate window ago (2 minutes, unless it is set)
 //      is not stored again under the same id. After that time it is. So a relay stores each row
 //      once if it repeats an unknown outcome within the window.
@@ -29,6 +31,8 @@
 //   all messages are acknowledged        accepted
 //   a message has no acknowledgement     outcome_unknown: it is stored, or not
 //   no connection, no stream             failed, infrastructure: nothing was published
+//   nothing is stored, and of those that
+//   are refused, none is permanent       failed, infrastructure
 //   one message alone that is refused    failed, with the kind below
 //   other messages that are refused      partial, with the kinds below
 //
@@ -362,6 +366,14 @@ private:
             if (all[i].at != state::stored) failed_.push_back({i, all[i].kind});
         }
         if (failed_.empty()) return waybill::batch_sender::accepted{};
+        const auto any_failed = [&all](waybill::fault_kind kind) {
+            return std::ranges::any_of(
+                all, [kind](const entry& e) { return e.at == state::failed && e.kind == kind; });
+        };
+        if (failed_.size() == all.size() && !any_failed(waybill::fault_kind::permanent) &&
+            any_failed(waybill::fault_kind::infrastructure))
+            return waybill::batch_sender::failed{.kind = waybill::fault_kind::infrastructure,
+                                                 .text = problem_};
         if (all.size() == 1)
             return waybill::batch_sender::failed{.kind = all[0].kind, .text = problem_};
         return waybill::batch_sender::partial{.failed = failed_};

@@ -147,7 +147,7 @@ private:
             const answer a = answer_to(sent[i]);
             missing = missing || a == answer::outcome_unknown || !link_->is_open();
             if (a != answer::accepted) {
-                faults_.push_back({i, failure_of(a)});
+                faults_.push_back({i, outcome_of(a, said_)});
                 worst = said_;
             }
         }

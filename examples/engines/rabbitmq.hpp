@@ -421,7 +421,8 @@ private:
             stops = stops || found_[i] == answer::infrastructure;
             differ = differ || found_[i] != found_[0];
             if (found_[i] != answer::accepted)
-                faults_.push_back({i, failure_of(found_[i].value_or(answer::outcome_unknown))});
+                faults_.push_back(
+                    {i, outcome_of(found_[i].value_or(answer::outcome_unknown), said_)});
         }
         if (unknown && !stops) return waybill::batch_sender::outcome_unknown{};
         if (differ) return waybill::batch_sender::partial{.failed = faults_};

@@ -325,7 +325,8 @@ private:
         bool differ = false;
         for (std::size_t i = 0; i != found_.size(); ++i) {
             differ = differ || found_[i] != found_[0];
-            if (found_[i] != answer::accepted) faults_.push_back({i, failure_of(*found_[i])});
+            if (found_[i] != answer::accepted)
+                faults_.push_back({i, outcome_of(*found_[i], said_)});
         }
         if (differ) return waybill::batch_sender::partial{.failed = faults_};
         return outcome_of(found_.empty() ? answer::accepted : *found_[0], said_);

@@ -220,8 +220,8 @@ private:
             const bool ours = e.value("SenderFault", false);
             const answer otherwise = ours ? answer::permanent : answer::transient;
             const answer a = meaning(sqs_entry_own, code).value_or(otherwise);
-            faults_.push_back({i, failure_of(a)});
             said_ = code + ": " + text_at(e, "Message");
+            faults_.push_back({i, outcome_of(a, said_)});
         });
         for (const bool t : settled) {
             if (!t) return waybill::batch_sender::outcome_unknown{};

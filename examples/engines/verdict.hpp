@@ -51,20 +51,14 @@ struct counted {
     return ours;
 }
 
-/// The fault of a line that was refused. If the destination or the permission is missing, later
-/// lines would fail as well, so the sender stops.
-[[nodiscard]] constexpr waybill::fault_kind failure_of(answer a)
-{
-    if (a == answer::infrastructure) return waybill::fault_kind::cancelled;
-    return waybill::wire::fault_of(a);
-}
-
-/// The outcome of a batch. `text` is the broker's.
+/// The outcome of a batch or of an entry. `text` is the broker's. If the destination or the
+/// permission is missing, later lines would fail as well, so the sender stops.
 [[nodiscard]] inline waybill::send_outcome outcome_of(answer a, std::string text, counted c = {})
 {
     if (a == answer::accepted) return waybill::batch_sender::accepted{.actual = c.actual};
     if (a == answer::infrastructure)
-        return waybill::batch_sender::failed{.kind = failure_of(a), .text = std::move(text)};
+        return waybill::batch_sender::failed{.kind = waybill::fault_kind::cancelled,
+                                             .text = std::move(text)};
     return waybill::wire::outcome_of(a, text, waybill::wire::refusal_numbers{c.actual, c.limit});
 }
 

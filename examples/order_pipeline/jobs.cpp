@@ -142,10 +142,11 @@ std::uint64_t write_down(shop_tables& tables, const std::vector<summed_job>& job
 sent_messages send_in_order(shop_services& w, std::span<const engines::session_message> messages)
 {
     // A message that is not sent blocks the rest of its session, and no other session.
-    waybill::batch_sender sender(
-        {.limit = {.bytes = queue_options.batch_bytes, .envelope = engines::session_batch_envelope},
-         .exact_sizes = true,
-         .ordered = true});
+    waybill::batch_sender sender({.limit = {.bytes = queue_options.batch_bytes,
+                                            .envelope = engines::session_batch_envelope,
+                                            .answers_per_entry = false},
+                                  .exact_sizes = true,
+                                  .ordered = true});
     const auto size = [](const engines::session_message& m) {
         return waybill::batch_sender::queued{engines::size_in_batch(m), waybill::crc32c(m.session)};
     };

@@ -175,10 +175,11 @@ int run_relay(const options& o)
         shown.at = phase::at_work;
         return sent;
     };
-    waybill::batch_sender sender{{.limit = {.bytes = 262'144, .items = 100},
-                                  .item_overhead = 100,
-                                  .ordered = true,
-                                  .retry = {.pauses = {.base = 50ms, .cap = 500ms}}}};
+    waybill::batch_sender sender{
+        {.limit = {.bytes = 262'144, .items = 100, .answers_per_entry = false},
+         .item_overhead = 100,
+         .ordered = true,
+         .retry = {.pauses = {.base = 50ms, .cap = 500ms}}}};
     // The first connection takes longer than half of the lease.
     while (!env.stop_requested() && !broker.open().ok()) env.sleep_until(env.now() + 100ms);
     // The rows of a relay that was killed are sent when its lease has ended.

@@ -70,9 +70,6 @@
 //     auto send_all(I first, S last, const F&, batch_sender&, Send&&, Environment&&, Replace&&)
 //     auto send_all(Items& items, const F&, batch_sender&, Send&&, Environment&&, Replace&&)
 //
-//   batch/send_outcome.hpp
-//     using send_outcome
-//
 //   batch/send_policy.hpp
 //     struct send_policy
 //
@@ -84,6 +81,7 @@
 //     struct item_range
 //     enum item_outcome { accepted, too_large, failed, in_doubt, unsent, blocked_by_key }
 //     struct batch_sender_types
+//     using send_outcome
 //
 //   batch/too_large.hpp
 //     std::optional<batch_limits::oversized_item> first_too_large(first, last, l, size)
@@ -107,7 +105,6 @@
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_all.hpp>
-#include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>

@@ -131,7 +131,7 @@ waybill::relay_report relay_all(outbox& rows, engines::nats_publisher& broker, p
 {
     support::standard_environment env;
     waybill::batch_sender sender{
-        {.limit = {.items = 500},
+        {.limit = {.items = 500, .answers_per_entry = false},
          .ordered = true,
          .retry = {.pauses = {.base = milliseconds(10), .cap = milliseconds(200)}}}};
     return waybill::relay(rows, sender,

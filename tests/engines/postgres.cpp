@@ -279,7 +279,8 @@ void outbox(const std::vector<std::string>& events, const server& s)
     std::thread relays([&] {
         engines::postgres db(through);
         engines::postgres_outbox box(db);
-        waybill::batch_sender sender{{.limit = {.items = 500}, .ordered = true}};
+        waybill::batch_sender sender{
+            {.limit = {.items = 500, .answers_per_entry = false}, .ordered = true}};
         stoppable env;
         env.stop = &stop;
         waybill::relay(

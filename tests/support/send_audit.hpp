@@ -63,7 +63,9 @@ struct audit : outcomes {
             if (n == members[at]) {
                 ++at;
             } else {
-                const bool busy = policy.ordered && keys[items[n].key].open != 0;
+                bool busy = policy.ordered && keys[items[n].key].open != 0;
+                for (std::size_t i = first; strict && i != at; ++i)
+                    busy = busy || items[members[i]].key == items[n].key;
                 must(!waits(n) || busy, "batches are cut from the head of the queue");
             }
         }
@@ -116,6 +118,8 @@ struct audit : outcomes {
             switch (s.outcome) {
                 case item_outcome::accepted:
                     must(i.arrived, "an accepted item has arrived");
+                    must(s.overtook == i.overtook,
+                         "an item that has overtaken one of its key is reported, and no other");
                     continue;
                 case item_outcome::in_doubt:
                     must(i.maybe && !i.arrived, "an item in doubt may have arrived");
@@ -192,9 +196,11 @@ private:
         must(count <= items[members[first]].most, "a refused batch is sent again with fewer items");
         must(count <= std::max<std::uint64_t>(policy.limit.items, 1),
              "no batch has more items than the limit");
-        must(s.closed != waybill::batch_close_reason::items || count >= policy.limit.items,
+        must(count <= max_items(), "after a failure for good, smaller batches isolate its item");
+        must(s.closed != waybill::batch_close_reason::items || count >= policy.limit.items ||
+                 count == max_items(),
              "closed by items has as many");
-        must(s.closed != waybill::batch_close_reason::key || policy.one_key,
+        must(s.closed != waybill::batch_close_reason::key || policy.one_key || strict,
              "closed by key where they count");
         if (!has_numbers && (policy.exact_sizes || (policy.item_overhead == 0 && !doubted))) {
             must(s.bytes == bytes, "the bytes are exact");
@@ -216,6 +222,8 @@ private:
             must(!x.kept, "an item without a replacement is not sent");
             must(!policy.one_key || x.key == one, "a batch has one key");
             if (!policy.ordered) continue;
+            for (std::size_t j = first; strict && j != i; ++j)
+                must(items[members[j]].key != x.key, "a batch has one item of a key");
             must(keys[x.key].open == 0, "no two attempts in flight share a key");
             must(!keys[x.key].holds(n), "no item of a key is sent after one that did not arrive");
         }

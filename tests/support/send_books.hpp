@@ -57,6 +57,7 @@ struct books {
         bool refused = false;    // refused alone
         bool final = false;      // failed permanently, or not retried any more
         bool overtaken = false;  // the broker has accepted a later item and not this one
+        bool overtook = false;   // it has arrived before an earlier item of its key
         bool asked = false;      // a smaller replacement was requested
         bool kept = false;
         bool settled = false;
@@ -100,10 +101,13 @@ struct books {
     std::uint64_t refusals = 0;
     std::uint64_t throttles = 0;
     std::uint64_t arrived = none;  // the last item that arrived
+    // After a batch of several items failed for good: the items of which one may be the reason.
+    std::uint64_t suspects = none;
     std::uint64_t replacements = 0;
     std::uint32_t tokens = 0;
     std::uint32_t successes = 0;
     bool stopped = false;
+    bool strict = false;  // a batch has at most one item of a key
     bool has_numbers =
         false;  // a broker has reported numbers, so the limits are no longer the policy's
     // a batch of several items was refused, so items may be larger than their bodies
@@ -120,7 +124,8 @@ struct books {
         keys.clear();
         broken.clear();
         open = sends = refusals = throttles = replacements = 0;
-        arrived = none;
+        arrived = suspects = none;
+        strict = p.ordered && p.limit.answers_per_entry && !p.may_overtake;
         tokens = p.budget.tokens;
         successes = 0;
         stopped = has_numbers = doubted = false;
@@ -155,20 +160,39 @@ struct books {
             std::min<std::uint64_t>(items.size(), std::max<std::uint64_t>(policy.limit.items, 1));
         const std::uint64_t refusals_each = max_refusals(max_items, true);
         return items.size() * ((refusals_each + 2) * most_tries() + 1) +
+               (items.size() + 1) * isolation_width(max_items) * most_tries() +
                replacements * refusals_each * most_tries();
     }
 
     /// The maximum of remaining work. It shrinks with every answer except `throttled`. A failure
     /// takes one try of an item. A refusal lowers the item limit of its first item; it restores the
-    /// repeats of its attempt, and weighs more than they do. An unknown outcome takes one repeat of
+    /// repeats of its attempt, and weighs more than they do. So does an isolation, which halves the
+    /// next batch. It grows again when an item ends. Larger batches in flight can fail once each. An unknown outcome takes one repeat of
     /// an attempt. A partial failure turns repeats into tries. The end of an item takes all of its
     /// remaining work. `all` is the final number of items.
     [[nodiscard]] std::uint64_t left(std::uint64_t all) const
     {
         std::uint64_t n = 0;
         for (const item& i : items) n += left_of(i, all);
-        for (const attempt& a : attempts) n -= a.open ? a.unknowns : 0;
-        return n;
+        for (const attempt& a : attempts) {
+            if (a.open) n -= a.unknowns;
+            if (a.open && a.count > max_items()) n += isolation_weight();
+        }
+        const std::uint64_t in_flight = std::max(policy.in_flight, 1U);
+        const std::uint64_t width = isolation_width(suspects == none ? 2 * all : suspects);
+        return n + isolation_weight() * (in_flight + 1) * width;
+    }
+    /// The maximum of items in a batch while one of the suspects is to be found.
+    [[nodiscard]] std::uint64_t max_items() const
+    {
+        return suspects == none ? none : std::max<std::uint64_t>(suspects / 2, 1);
+    }
+    [[nodiscard]] std::uint64_t isolation_weight() const { return most_tries() + 1; }
+    [[nodiscard]] static std::uint64_t isolation_width(std::uint64_t max_items)
+    {
+        std::uint64_t width = 0;
+        for (; max_items != 0; max_items /= 2) ++width;
+        return width;
     }
     [[nodiscard]] std::uint64_t left_of(const item& i, std::uint64_t all) const
     {
@@ -177,6 +201,7 @@ struct books {
         const bool may_be_replaced =
             policy.on_too_large == waybill::send_policy::when_too_large::replace;
         std::uint64_t n = 1 + 2 * most_tries() - i.tries;
+        n += isolation_weight() * (std::max(policy.in_flight, 1U) + 1) * isolation_width(2 * all);
         n += most_tries() * (i.most == none ? all + 1 : i.most);
         return n + (may_be_replaced && !i.asked ? most_tries() * (all + 2) : 0);
     }
@@ -190,8 +215,8 @@ struct books {
     friend bool operator==(const books& a, const books& b)
     {
         if (a.attempts.size() != b.attempts.size() || a.open != b.open || a.stopped != b.stopped ||
-            a.has_numbers != b.has_numbers || a.doubted != b.doubted || a.quiet != b.quiet ||
-            a.tokens != b.tokens || a.successes != b.successes ||
+            a.has_numbers != b.has_numbers || a.suspects != b.suspects || a.doubted != b.doubted ||
+            a.quiet != b.quiet || a.tokens != b.tokens || a.successes != b.successes ||
             a.items.size() != b.items.size() || a.keys.size() != b.keys.size()) {
             return false;
         }
@@ -228,7 +253,8 @@ struct books {
             }
             mix(i.in + 64 * i.most + 4096 * i.bytes);
             mix(i.tries * 256U + i.arrived * 1U + i.maybe * 2U + i.refused * 4U + i.final * 8U +
-                i.overtaken * 16U + i.asked * 32U + i.kept * 64U + i.anew * 128U);
+                i.overtaken * 16U + i.asked * 32U + i.kept * 64U + i.anew * 128U +
+                i.overtook * 512U);
         }
         for (const attempt& a : attempts) {
             if (!a.open) continue;
@@ -238,6 +264,7 @@ struct books {
         for (const key& k : keys) {
             if (policy.ordered) mix(k.from + 64 * k.below + 4096 * k.arrived);
         }
+        mix(suspects);
         mix(tokens + 2U * stopped + 4U * has_numbers + 8U * doubted);
         mix(static_cast<std::uint64_t>(quiet.since_epoch().count()));
         return h;

@@ -4,7 +4,8 @@
 //
 // The meaning of "in order by key": an item arrives after all arrived items of its key that were
 // queued before it. One exception is due to the broker. If it accepts a later item of a key and
-// refuses an earlier one in the same partial answer, the earlier one arrives after it.
+// refuses an earlier one in the same partial answer, each such later item has to be reported, and
+// the earlier one arrives after it (`may_overtake`) or never.
 
 #ifndef WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP
 #define WAYBILL_TESTS_SUPPORT_SEND_OUTCOMES_HPP
@@ -17,7 +18,7 @@
 #include <support/send_books.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/core/match.hpp>
 
 namespace send_audit {
@@ -78,9 +79,10 @@ protected:
         i.arrived = true;
         key& k = keys[i.key];
         if (policy.ordered) {
-            must(i.overtaken || k.arrived == none || k.arrived < n, "a key arrives in order");
+            must((i.overtaken && policy.may_overtake) || k.arrived == none || k.arrived < n,
+                 "a key arrives in order");
         }
-        if (policy.in_flight < 2) {
+        if (policy.in_flight < 2 && !strict) {
             must(i.overtaken || arrived == none || arrived < n, "one at a time arrive in order");
         }
         if (k.arrived == none || k.arrived < n) k.arrived = n;
@@ -116,9 +118,13 @@ protected:
         has_numbers = has_numbers || e.actual;
         attempt* a = of(e.attempt);
         if (!a) return;
-        for (std::size_t i = a->first; i != a->first + a->count; ++i) arrives(members[i]);
+        for (std::size_t i = a->first; i != a->first + a->count; ++i) {
+            arrives(members[i]);
+        }
         over(*a);
         succeeds();
+        if (suspects == none) return;
+        suspects = suspects > a->count ? suspects - a->count : none;
     }
 
     void succeeds()
@@ -144,33 +150,105 @@ protected:
 
     void answer(const waybill::batch_sender::partial& e, waybill::steady_time now)
     {
+        using waybill::batch_sender;
         attempt* a = of(e.attempt);
         if (!a) return;
         maybe_anew(*a);
+        // The first answer of each entry counts.
+        std::vector<const batch_sender::entry_fault*> of_entry(a->count);
+        std::size_t refused = 0;
+        for (const batch_sender::entry_fault& f : e.failed) {
+            const auto* x = waybill::get_if<batch_sender::failed>(&f.answer);
+            if (of_entry[f.index] || (x && x->kind == waybill::fault_kind::none)) continue;
+            of_entry[f.index] = &f;
+            ++refused;
+        }
+        if (refused != a->count) succeeds();
         std::uint32_t tries = 0;
         bool stop_now = false;
-        if (e.failed.size() < a->count) succeeds();
-        for (std::size_t i = a->first; i != a->first + a->count; ++i) {
-            const std::uint64_t n = members[i];
-            waybill::fault_kind how = waybill::fault_kind::none;
-            for (const waybill::batch_sender::entry_fault& f : e.failed) {
-                if (f.index == i - a->first && how == waybill::fault_kind::none) how = f.kind;
-            }
-            if (how == waybill::fault_kind::none) {
-                arrives(n);
-                const bool one_by_one = policy.ordered || policy.in_flight < 2;
-                for (std::size_t j = a->first; one_by_one && j != i; ++j) {
-                    item& before = items[members[j]];
-                    if (!before.arrived) before.overtaken = true;
+        waybill::duration hint = e.retry_after;
+        bool waits_on = false;
+        for (std::size_t i = 0; i != a->count; ++i) {
+            const std::uint64_t n = members[a->first + i];
+            if (!of_entry[i]) {
+                for (std::size_t j = 0; j != i; ++j) {
+                    item& before = items[members[a->first + j]];
+                    if (!of_entry[j]) continue;
+                    before.overtaken = true;
+                    if (policy.ordered && before.key == items[n].key) items[n].overtook = true;
                 }
+                arrives(n);
                 continue;
             }
-            stop_now = stop_now || stops(how);
-            fails(n, how, a->unknowns, tries);
+            const bool key_ends = ends_key(*a, of_entry, i);
+            waybill::match(
+                of_entry[i]->answer,
+                [&](const batch_sender::failed& x) {
+                    stop_now = stop_now || stops(x.kind);
+                    if (x.kind == waybill::fault_kind::infrastructure) {
+                        items[n].tries = std::min(items[n].tries + a->unknowns, most_tries() - 1);
+                        waits_on = true;
+                    } else {
+                        fails(n, x.kind, a->unknowns, tries);
+                    }
+                    if (key_ends && !stop_now && !items[n].final) {
+                        items[n].final = true;
+                        items[n].how = x.kind;
+                    }
+                },
+                [&](const batch_sender::throttled& x) {
+                    items[n].tries = std::min(items[n].tries + a->unknowns, most_tries() - 1);
+                    waits_on = true;
+                    hint = std::max(hint, x.retry_after);
+                    if (key_ends && !stop_now) {
+                        items[n].final = true;
+                        items[n].how = waybill::fault_kind::transient;
+                    }
+                },
+                [&](const batch_sender::too_large&) {
+                    items[n].refused = true;
+                    if (key_ends) items[n].asked = true;  // a replacement would come too late
+                },
+                [](const batch_sender::accepted&) {},  // not among the faults
+                [&](const auto&) {                     // unknown
+                    items[n].maybe = items[n].anew = true;
+                    for (std::size_t j = 0; policy.ordered && j != i; ++j) {
+                        const item& before = items[members[a->first + j]];
+                        if (of_entry[j] && before.key == items[n].key) items[n].overtook = true;
+                    }
+                    if (policy.on_unknown == waybill::send_policy::when_unknown::repeat)
+                        fails(n, waybill::fault_kind::transient, a->unknowns, tries);
+                    else items[n].final = true;
+                    if (key_ends && !stop_now) items[n].final = true;
+                });
         }
         over(*a);
-        pay(tries, now, e.random, e.retry_after);
+        pay(tries, now, e.random, hint);
+        if (waits_on) {
+            const waybill::duration cap = policy.retry.pauses.cap;
+            quiet = waybill::detail::later(quiet, now + waybill::detail::lesser(hint, cap));
+        }
         if (stop_now) stop();
+    }
+
+    // True if the item at `i` is the first refused one of its key, and a later one of the key has
+    // arrived: the key ends there, unless the policy allows it.
+    [[nodiscard]] bool ends_key(
+        const attempt& a, const std::vector<const waybill::batch_sender::entry_fault*>& of_entry,
+        std::size_t i) const
+    {
+        if (!policy.ordered || policy.may_overtake) return false;
+        const std::size_t k = items[members[a.first + i]].key;
+        bool overtaken = false;
+        for (std::size_t j = 0; j != a.count; ++j) {
+            if (items[members[a.first + j]].key != k) continue;
+            if (j < i && of_entry[j]) return false;
+            const bool may_have_arrived =
+                !of_entry[j] || waybill::holds_alternative<waybill::batch_sender::outcome_unknown>(
+                                    of_entry[j]->answer);
+            overtaken = overtaken || (j > i && may_have_arrived);
+        }
+        return overtaken;
     }
 
     void answer(const waybill::batch_sender::throttled& e, waybill::steady_time now)
@@ -190,6 +268,12 @@ protected:
         if (!a) return;
         if (a->unknowns != 0 && retriable(e.kind))
             return answer(waybill::batch_sender::outcome_unknown{e.attempt, e.random}, now);
+        if (e.kind == waybill::fault_kind::permanent && a->count > 1) {
+            maybe_anew(*a);
+            suspects = std::min<std::uint64_t>(suspects, a->count);
+            return over(*a);
+        }
+        if (e.kind == waybill::fault_kind::permanent) suspects = none;
         std::uint32_t tries = 0;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             fails(members[i], e.kind, a->unknowns, tries);
@@ -204,8 +288,12 @@ protected:
         attempt* a = of(e.attempt);
         if (!a) return;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
-            items[members[i]].maybe = true;
-            items[members[i]].anew = false;
+            item& x = items[members[i]];
+            x.maybe = true;
+            x.anew = false;
+            // The lost answer can have refused an item and accepted later ones of its key.
+            for (std::size_t j = a->first; policy.ordered && policy.may_overtake && j != i; ++j)
+                x.overtook = x.overtook || items[members[j]].key == x.key;
         }
         a->away = false;
         ++a->unknowns;

@@ -13,11 +13,15 @@
 //
 //   1. Every queued item is settled exactly once.
 //   2. Sending ends: refused batches shrink, and retries are limited, except after throttling.
-//   3. Batches are cut in queue order; with one attempt in flight they arrive in that order.
+//   3. Batches are cut in queue order, except for items that wait for their key; with one attempt in
+//      flight they arrive in that order.
 //   4. A batch that may have arrived is repeated identically, or its items end as `in_doubt`. If
 //      the repetition is too large or fails in part, its items may be sent in other batches.
 //   5. A batch above the limits is a single item that may still fit: the broker decides.
-//   6. If `ordered`, a key stops at its first item that does not arrive, until `resumed`.
+//   6. If `ordered`, the first arrivals of a key are in queue order, and a key stops at its first
+//      item that does not arrive, until `resumed`. If the broker answers for each entry of a
+//      batch, this needs `limit.answers_per_entry`. Without it, or with `may_overtake`, an item can
+//      arrive before an earlier one of its key; each one is reported as `overtook`.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_BATCH_BATCH_SENDER_HPP
@@ -146,6 +150,20 @@ public:
         return event_result::applied;
     }
 
+    event_result on(discarded, steady_time now)
+    {
+        const draft_seen seen = is_draft_seen();
+        flights_.clear();
+        calibrator_.hold_probes(false);
+        settlements_.clear();
+        queue_.clear();
+        input_begin_.reset();
+        open_report_ = {};
+        if (seen == draft_seen::possibly) ++next_attempt_;
+        update_draft(now, draft_change::extend, draft_seen::no);
+        return event_result::applied;
+    }
+
     event_result on(const started& s, steady_time now)
     {
         detail::flight* f = flights_.find(s.attempt);
@@ -153,7 +171,7 @@ public:
         if (f->in_flight) return event_result::stale;
         const draft_seen seen = is_draft_seen();
         f->in_flight = true;
-        f->repeated = true;
+        count_sent_again(*f);
         // The draft may now wait for the result of this attempt.
         if (seen == draft_seen::possibly && !is_draft(next_attempt_)) ++next_attempt_;
         return event_result::applied;
@@ -168,10 +186,18 @@ public:
                                         : draft_change::refit;
         calibrator_.accepted(f->sizes, a.actual, f->full(calibrator_), f->cut);
         pace_.succeeded(now);
+        queue_.clear_suspects(f->sizes.items);
         if (f->sizes.items == 1) {
             queue_.record_single(f->runs.front().first, item_outcome::accepted);
         }
-        queue_.settle_all(f->runs, item_outcome::accepted, settlements_);
+        if (queue_.any_maybe_overtook()) {
+            settlements_.make_room(f->sizes.items);
+            queue_.settle(f->runs, settlements_, [&](std::uint64_t, detail::send_item& i) {
+                return ends({.overtook = i.maybe_overtook != 0});
+            });
+        } else {
+            queue_.settle_all(f->runs, item_outcome::accepted, settlements_);
+        }
         end_flight(*f, now, change);
         return event_result::applied;
     }
@@ -189,15 +215,12 @@ public:
         calibrator_.refused(f->sizes, r.actual, r.limit,
                             queue_.items().samples(f->runs, r.item_sizes), f->cut);
         if (f->sizes.items > 1) flights_.mark_older();
-        mark_if_maybe_arrived(*f);
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->runs.front().first;
             const std::uint64_t item_size = r.item_sizes.empty() ? 0 : r.item_sizes.front();
             queue_.record_single(n, item_outcome::too_large);
-            queue_.give_back(f->runs);
-            queue_.handle_too_large(
-                n, r.actual.value_or(item_size > predicted ? item_size : predicted),
-                r.limit.value_or(calibrator_.limit()), settlements_);
+            queue_.refuse_alone(n, r.actual.value_or(item_size > predicted ? item_size : predicted),
+                                r.limit.value_or(calibrator_.limit()), settlements_);
         } else {
             queue_.items().learn_refusal(f->runs, f->sizes, calibrator_, r.item_sizes, r.actual);
             queue_.give_back(f->runs);
@@ -209,27 +232,49 @@ public:
     event_result on(const partial& p, steady_time now)
     {
         const std::uint64_t items = item_count_of(p.attempt);
-        for (const batch_sender::entry_fault& e : p.failed) {
+        for (const entry_fault& e : p.failed) {
             if (e.index >= items) return invalid_or_stale(p.attempt);
         }
+        std::vector<std::uint32_t>& faults = aside_.faults;
+        faults.clear();
+        const std::uint32_t no_fault = 0;
+        while (faults.size() != items) faults.push_back(no_fault);
+        std::uint64_t refused = 0;
+        for (std::size_t k = p.failed.size(); k-- != 0;) {
+            const entry_fault& e = p.failed[k];
+            const failed* f = get_if<failed>(&e.answer);
+            if (holds_alternative<accepted>(e.answer) || (f && f->kind == fault_kind::none))
+                continue;
+            if (faults[e.index] == 0) ++refused;
+            faults[e.index] = static_cast<std::uint32_t>(k + 1);
+            if (f) settlements_.keep_text(f->text);
+        }
+        std::size_t position = 0;
+        const auto next_fault = [&]() -> const entry_fault* {
+            const std::uint32_t k = faults[position++];
+            return k == 0 ? nullptr : &p.failed[k - 1];
+        };
         detail::flight* f = flight_of(p.attempt, now);
         if (!f) return event_result::stale;
-        // Each failed item adds at most two runs.
-        settlements_.make_room(2 * p.failed.size() + f->runs.size());
-        pace_.not_throttled();
-        if (p.failed.size() < items) pace_.succeeded(now);
+        queue_.make_room_for_requests(refused);
+        settlements_.make_room(2 * refused + f->runs.size());  // a refused item ends two runs
+        if (refused != items) pace_.succeeded(now);
         // A batch that was accepted in part was not too large.
         calibrator_.accepted(f->sizes, std::nullopt, f->full(calibrator_), f->cut);
-        mark_if_maybe_arrived(*f);
-        queue_.items().set_state(f->runs, detail::item_state::ended);
-        failure_summary failures;
-        for (const batch_sender::entry_fault& e : p.failed) {
-            detail::send_item& i = queue_.items()[f->item_at(e.index)];
-            const bool already_listed = i.state != detail::item_state::ended;
-            if (e.kind != fault_kind::none && !already_listed) fail(*f, i, e.kind, failures, now);
-        }
-        finish(*f, failures, now, p.random, p.retry_after);
-        return event_result::applied;
+        queue_.find_overtaken(f->runs, [&] {
+            using answer = detail::send_queue::entry_answer;
+            const entry_fault* e = next_fault();
+            if (!e) return answer::accepted;
+            return is_unknown(*e) ? answer::unknown : answer::refused;
+        });
+        position = 0;
+        failures all{.hint = p.retry_after};
+        queue_.settle(f->runs, settlements_, [&](std::uint64_t n, detail::send_item& i) {
+            const entry_fault* e = next_fault();
+            if (e) return refuse(*f, n, i, *e, all, now);
+            return ends({.overtook = queue_.accept_entry(i)});
+        });
+        return finish(*f, all, now, p.random);
     }
 
     event_result on(const throttled& t, steady_time now)
@@ -255,12 +300,21 @@ public:
         if (f->unknown_outcomes != 0 && detail::pace::retriable(e.kind))
             return on(outcome_unknown{e.attempt, e.random}, now);
         pace_.not_throttled();
-        mark_if_maybe_arrived(*f);
-        failure_summary failures;
-        queue_.items().for_each(f->runs,
-                                [&](detail::send_item& i) { fail(*f, i, e.kind, failures, now); });
-        finish(*f, failures, now, e.random, {});
-        return event_result::applied;
+        if (e.kind == fault_kind::permanent && f->sizes.items > 1) {
+            // One item may be the reason. Smaller batches find it.
+            queue_.isolate(f->sizes.items);
+            queue_.give_back(f->runs);
+            end_flight(*f, now, draft_change::recut);
+            return event_result::applied;
+        }
+        if (e.kind == fault_kind::permanent) queue_.clear_suspects(unlimited);  // it was alone
+        settlements_.keep_text(e.text);
+        settlements_.make_room(f->sizes.items);
+        failures all;
+        queue_.settle(f->runs, settlements_, [&](std::uint64_t, detail::send_item& i) {
+            return fail(*f, i, e, all, now);
+        });
+        return finish(*f, all, now, e.random);
     }
 
     event_result on(const outcome_unknown& u, steady_time now)
@@ -268,6 +322,7 @@ public:
         detail::flight* f = flight_of(u.attempt, now);
         if (!f) return event_result::stale;
         ++f->unknown_outcomes;
+        queue_.mark_maybe_arrived(f->runs);
         const bool repeat = policy_.on_unknown == send_policy::when_unknown::repeat &&
                             pace_.may_retry(f->unknown_outcomes);
         if (stopped_ || !repeat || !pace_.spend(now)) return end_in_doubt(*f, now);
@@ -305,6 +360,9 @@ public:
     }
     /// A number above the numbers of all attempts that `next` has returned.
     [[nodiscard]] std::uint64_t attempts_end() const noexcept { return next_attempt_ + 1; }
+    /// The number of items that were sent again after an unknown outcome, each counted once. They
+    /// may have arrived twice or more often, unless the broker drops duplicates.
+    [[nodiscard]] std::uint64_t maybe_twice() const noexcept { return aside_.maybe_twice; }
     /// The number of attempts in flight.
     [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.in_flight_count(); }
 
@@ -318,10 +376,27 @@ private:
     friend struct detail::open_report_of;
 
     /// A summary of the failed items of one result.
-    struct failure_summary {
-        std::uint32_t max_failed_attempts = 0;  // of an item that is sent again
-        std::optional<bool> retry_paid{};       // result of `spend`, called once for all items
+    struct failures {
+        duration hint{};                   // pause that the broker requires, or 0
+        std::uint32_t max_attempts = 0;    // of an item that is sent again
+        std::optional<bool> retry_paid{};  // result of `spend`, called once for all items
+        bool throttled = false;
         bool stops_sender = false;
+    };
+    using ending = report;  // of an item; `items.count` is 1, or 0 if it waits again
+    [[nodiscard]] static ending ends(report r) noexcept
+    {
+        r.items.count = 1;
+        return r;
+    }
+
+    /// Data that no decision depends on. It is not part of the value.
+    struct aside {
+        // Of the partial result that is processed: for each item 0, or 1 + the index of its fault.
+        std::vector<std::uint32_t> faults{};
+        std::uint64_t maybe_twice = 0;
+
+        friend bool operator==(const aside&, const aside&) { return true; }
     };
 
     [[nodiscard]] send sending(std::uint64_t attempt, const std::vector<item_range>& runs,
@@ -369,7 +444,7 @@ private:
         if (change == draft_change::refit && !queue_.refit(calibrator_, now, settlements_))
             change = draft_change::recut;
         if (change == draft_change::recut) {
-            flights_.mark_in_flight(queue_.items());
+            if (!policy_.ordered) flights_.mark_in_flight(queue_.items());
             queue_.recut(calibrator_, now, settlements_);
         }
         const bool changed = change == draft_change::recut || queue_.draft().sizes.items != items;
@@ -432,11 +507,11 @@ private:
         if (detail::flight* f = flights_.find(attempt)) return f;
         if (!is_draft(attempt)) return nullptr;
         flights_.make_room();
-        std::vector<item_range> buffer = flights_.buffer();
         detail::flight& f = flights_.add(next_attempt_++, queue_.draft().sizes,
                                          queue_.close_reason(), calibrator_.next_cut_with());
-        f.runs = queue_.take_draft(std::move(buffer));
+        queue_.take_draft(f.runs);
         calibrator_.hold_probes(flights_.has_probe());
+        count_sent_again(f);
         update_draft(now, draft_change::extend, draft_seen::no);
         return &f;
     }
@@ -453,7 +528,7 @@ private:
         flights_.remove(f);
         calibrator_.hold_probes(flights_.has_probe());
         queue_.trim();
-        update_draft(now, policy_.ordered ? draft_change::recut : change, seen);
+        update_draft(now, queue_.draft_is_late() ? draft_change::recut : change, seen);
     }
 
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
@@ -465,39 +540,92 @@ private:
         return event_result::applied;
     }
 
-    /// If an outcome of the batch was unknown: its items may be sent in other batches from now on,
-    /// as they may be repeated. But the broker may have accepted them when it was sent first.
-    void mark_if_maybe_arrived(const detail::flight& f)
+    void count_sent_again(const detail::flight& f)
     {
-        if (f.unknown_outcomes != 0) queue_.mark_maybe_arrived(f.runs);
+        const std::uint64_t items = queue_.count_sent_again(f.runs);
+        aside_.maybe_twice = detail::saturating_add(aside_.maybe_twice, items);
     }
 
-    void fail(const detail::flight& f, detail::send_item& i, fault_kind kind,
-              failure_summary& failures, steady_time now)
+    /// True if an item is sent again after a failure. Counts the try.
+    [[nodiscard]] bool retries(const detail::flight& f, detail::send_item& i, failures& all,
+                               steady_time now)
     {
-        const bool stop = kind == fault_kind::cancelled || kind == fault_kind::ownership_lost;
         const std::uint32_t attempts = i.failed_attempts + f.unknown_outcomes + 1U;
-        bool retry = detail::pace::retriable(kind) && pace_.may_retry(attempts);
-        if (retry) {
-            if (!failures.retry_paid) failures.retry_paid = pace_.spend(now);
-            retry = *failures.retry_paid;
-        }
-        if (stop) failures.stops_sender = true;
-        detail::send_queue::fail(i, kind, stop || retry);
-        if (!retry) return;
+        if (!pace_.may_retry(attempts)) return false;
+        if (!all.retry_paid) all.retry_paid = pace_.spend(now);
+        if (!*all.retry_paid) return false;
         i.failed_attempts = static_cast<std::uint8_t>(attempts);  // less than 255, see pace
-        if (attempts > failures.max_failed_attempts) failures.max_failed_attempts = attempts;
+        if (attempts > all.max_attempts) all.max_attempts = attempts;
+        return true;
     }
 
-    /// Settles the ended items of a flight with failures. The others wait again.
-    void finish(detail::flight& f, const failure_summary& failures, steady_time now, double random,
-                duration hint)
+    /// The end of an item after a failure. If a batch with it may have arrived, it is in doubt.
+    [[nodiscard]] ending fail(const detail::flight& f, detail::send_item& i, const failed& e,
+                              failures& all, steady_time now)
     {
-        queue_.settle(f.runs, settlements_);
-        if (failures.max_failed_attempts != 0)
-            pace_.failed(now, failures.max_failed_attempts, random, hint);
+        if (e.kind == fault_kind::cancelled || e.kind == fault_kind::ownership_lost) {
+            all.stops_sender = true;
+            return {};  // the stop ends it
+        }
+        if (detail::pace::retriable(e.kind) && retries(f, i, all, now)) return {};
+        if (i.maybe_arrived != 0) return ends({.outcome = item_outcome::in_doubt});
+        return ends({.outcome = item_outcome::failed, .kind = e.kind, .text = e.text});
+    }
+
+    /// An item waits again without using up a try, except those after an unknown outcome.
+    [[nodiscard]] ending wait(const detail::flight& f, detail::send_item& i, duration hint,
+                              failures& all)
+    {
+        all.throttled = true;
+        all.hint = detail::greater(all.hint, hint);
+        const std::uint32_t tries = i.failed_attempts + f.unknown_outcomes;
+        i.failed_attempts = static_cast<std::uint8_t>(detail::lesser(tries, pace_.most_failed()));
+        return {};
+    }
+
+    [[nodiscard]] static bool is_unknown(const entry_fault& e) noexcept
+    {
+        return holds_alternative<outcome_unknown>(e.answer) || holds_alternative<partial>(e.answer);
+    }
+
+    /// The end of an item whose entry was refused.
+    [[nodiscard]] ending refuse(const detail::flight& f, std::uint64_t n, detail::send_item& i,
+                                const entry_fault& e, failures& all, steady_time now)
+    {
+        if (is_unknown(e)) queue_.doubt_entry(i);
+        const bool key_ends = queue_.refuse_entry(i);
+        const failed* x = get_if<failed>(&e.answer);
+        ending end{};
+        if (x) {
+            end = x->kind == fault_kind::infrastructure ? wait(f, i, {}, all)
+                                                        : fail(f, i, *x, all, now);
+        } else if (const throttled* t = get_if<throttled>(&e.answer)) {
+            end = wait(f, i, t->retry_after, all);
+        } else if (const too_large* l = get_if<too_large>(&e.answer)) {
+            const std::uint64_t bytes = l->actual.value_or(i.bytes);
+            const std::uint64_t limit = l->limit.value_or(policy_.limit.single);
+            if (key_ends || !queue_.request_replacement(n, bytes, limit))
+                end = ends(queue_.report_of_too_large(n, bytes, limit));
+        } else if (policy_.on_unknown != send_policy::when_unknown::repeat ||
+                   !retries(f, i, all, now)) {
+            end = ends({.outcome = item_outcome::in_doubt});
+        }
+        if (end.items.count != 0 || !key_ends || all.stops_sender) return end;
+        if (i.maybe_arrived != 0) return ends({.outcome = item_outcome::in_doubt});
+        return ends({.outcome = item_outcome::failed,
+                     .kind = x ? x->kind : fault_kind::transient,
+                     .text = x ? std::string_view(x->text) : std::string_view()});
+    }
+
+    /// Ends a flight with failures, whose items are settled or wait again.
+    event_result finish(detail::flight& f, const failures& all, steady_time now, double random)
+    {
+        if (all.throttled) pace_.throttled(now, random, all.hint);
+        else pace_.not_throttled();
+        if (all.max_attempts != 0) pace_.failed(now, all.max_attempts, random, all.hint);
         end_flight(f, now, draft_change::recut);
-        if (failures.stops_sender) on(stopped{}, now);
+        if (all.stops_sender) on(stopped{}, now);
+        return event_result::applied;
     }
 
     send_policy policy_;
@@ -508,6 +636,7 @@ private:
     detail::settlements settlements_;
     std::uint64_t next_attempt_;                // number of the next attempt
     std::optional<std::uint64_t> input_begin_;  // first item of the open input
+    aside aside_;
     detail::open_report open_report_;
     bool stopped_ = false;
 };

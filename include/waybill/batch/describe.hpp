@@ -21,7 +21,6 @@
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/owned_chunks.hpp>
-#include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
@@ -195,12 +194,7 @@ template <>
 struct line_of<batch_sender_types::report> {
     static std::string text(const auto& a)
     {
-        return "report " + describe(item_report{.items = a.items,
-                                                .outcome = a.outcome,
-                                                .kind = a.kind,
-                                                .bytes = a.bytes,
-                                                .limit = a.limit,
-                                                .envelope = a.envelope});
+        return "report " + describe(detail::as_item_report(a));
     }
 };
 
@@ -232,7 +226,24 @@ struct line_of<reserve> {
 
 template <>
 struct line_of<batch_sender_types::entry_fault> {
-    static std::string text(const auto& a) { return concat("entry ", a.index, ": ", a.kind); }
+    static std::string text(const auto& a)
+    {
+        using sender = batch_sender_types;
+        const std::string answer = match(
+            a.answer,
+            [](const sender::failed& x) {
+                return x.text.empty() ? std::string(name(x.kind))
+                                      : concat(x.kind, ": ", one_line(x.text));
+            },
+            [](const sender::throttled& x) {
+                return x.retry_after == duration() ? std::string("throttled")
+                                                   : concat("throttled for ", x.retry_after);
+            },
+            [](const sender::too_large&) { return std::string("too large"); },
+            [](const sender::accepted&) { return std::string("accepted"); },
+            [](const auto&) { return std::string("outcome unknown"); });
+        return concat("entry ", a.index, ": ", answer);
+    }
 };
 
 template <>
@@ -279,6 +290,11 @@ struct line_of<batch_sender_types::resumed> {
 template <>
 struct line_of<batch_sender_types::stopped> {
     static std::string text(const auto&) { return "stopped"; }
+};
+
+template <>
+struct line_of<batch_sender_types::discarded> {
+    static std::string text(const auto&) { return "discarded"; }
 };
 
 template <>

@@ -30,8 +30,8 @@
 #include <waybill/batch/detail/send_loop.hpp>
 #include <waybill/batch/detail/send_source.hpp>
 #include <waybill/batch/resend_buffer.hpp>
-#include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/core/detail/driver_clock.hpp>
 #include <waybill/core/detail/saturating.hpp>
 

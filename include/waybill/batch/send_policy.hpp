@@ -54,10 +54,16 @@ struct send_policy {
     /// Maximum number of attempts in flight, with those that wait for their repetition; 0 counts as
     /// 1.
     std::uint32_t in_flight = 1;
-    /// At most one attempt in flight for each key. A key stops at its first item that does not
+    /// At most one attempt in flight for each key, and if `limit.answers_per_entry`, one item. A key
+    /// stops at its first item that does not
     /// arrive. A batch that is not half full waits for the attempts in flight if items of their
     /// keys could be added to it. It waits at most until `linger`, and not for retries.
     bool ordered = false;
+    /// Only if `ordered`, and if the service answers for each entry of a request. False: a request
+    /// has at most one item of a key, so that no item can arrive before an earlier one of its key.
+    /// With few keys, requests are small. True: a request may have several items of a key. If one
+    /// is refused, later ones of the same request overtake it; the report counts them.
+    bool may_overtake = false;
     /// All items of a batch have the same key.
     bool one_key = false;
     /// The treatment of an item that exceeds a limit.
@@ -88,6 +94,12 @@ struct send_policy {
                             .rule = "nanoseconds must be at least",
                             .bound = 0,
                             .negative = true};
+    }
+    if (p.one_key && p.ordered && p.limit.answers_per_entry && !p.may_overtake) {
+        return config_error{"one_key", 1,
+                            "makes batches of one item with `ordered` and answers per entry; set "
+                            "`may_overtake`, or set it to",
+                            0};
     }
     if (const auto bad = validate(p.limit)) return bad;
     if (const auto bad = validate(p.retry)) return bad;

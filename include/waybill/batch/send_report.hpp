@@ -34,6 +34,8 @@ struct item_report {
     std::uint64_t envelope = 0;
     /// The broker's text about the last failure, or the reason why the item was not replaced.
     std::string text{};
+    /// They have arrived before an earlier item of their key, or may have.
+    bool overtook = false;
 
     friend bool operator==(const item_report&, const item_report&) = default;
 };
@@ -71,6 +73,7 @@ template <std::same_as<item_report> T>
             line += " of them envelope";
         }
     }
+    if (r.overtook) line += ", before an earlier item of the key";
     if (r.outcome == item_outcome::failed) {
         line += ", ";
         line += name(r.kind);
@@ -81,6 +84,23 @@ template <std::same_as<item_report> T>
     }
     return line;
 }
+
+namespace detail {
+
+/// The same outcome with a copy of its text.
+[[nodiscard]] inline item_report as_item_report(const batch_sender_types::report& r)
+{
+    return {.items = r.items,
+            .outcome = r.outcome,
+            .kind = r.kind,
+            .bytes = r.bytes,
+            .limit = r.limit,
+            .envelope = r.envelope,
+            .text = std::string(r.text),
+            .overtook = r.overtook};
+}
+
+}  // namespace detail
 
 /// The result of one call of send_all. Reports for one input add up with +=. Counts saturate.
 struct [[nodiscard]] send_report {
@@ -109,6 +129,9 @@ struct [[nodiscard]] send_report {
     /// Items that were sent again after an unknown outcome, each counted once. They may have
     /// arrived twice or more often, unless the broker drops duplicates. `send_all` counts them.
     std::uint64_t maybe_twice = 0;
+    /// Items that have arrived before an earlier item of their key, or may have: see
+    /// `send_policy::may_overtake`.
+    std::uint64_t overtook = 0;
     /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown. This
     /// includes throttled and failed requests. `send_all` counts it; a `batch_sender` alone counts
     /// no bytes.
@@ -137,9 +160,11 @@ struct [[nodiscard]] send_report {
     {
         std::uint64_t& total = r.outcome == item_outcome::accepted ? accepted : not_accepted;
         const std::uint64_t count = r.items.count;
+        const bool overtaking = r.overtook;
         if (extends_last(r)) outcomes.back().items.count += count;
         else outcomes.push_back(std::move(r));
         total = detail::saturating_add(total, count);
+        if (overtaking) overtook = detail::saturating_add(overtook, count);
     }
 
     friend bool operator==(const send_report&, const send_report&) = default;
@@ -150,7 +175,7 @@ private:
         if (outcomes.empty() || r.outcome == item_outcome::too_large) return false;
         const item_report& last = outcomes.back();
         return last.items.end() == r.items.first && last.outcome == r.outcome &&
-               last.kind == r.kind && last.text == r.text;
+               last.kind == r.kind && last.overtook == r.overtook && last.text == r.text;
     }
 };
 
@@ -160,7 +185,6 @@ namespace detail {
 /// it. The sender stores them, so that an exception loses nothing.
 struct open_report {
     send_report report{};
-    std::string failure{};       // text of the last failure
     std::string not_replaced{};  // why the item that is reported next was not replaced
 
     friend bool operator==(const open_report&, const open_report&) = default;
@@ -184,6 +208,7 @@ struct line_of<send_report> {
         if (r.throttled != 0) result += concat(", ", r.throttled, " throttled");
         result += concat("; ", r.accepted, " accepted, ", r.not_accepted, " not");
         if (r.maybe_twice != 0) result += concat("; ", items(r.maybe_twice), " maybe twice");
+        if (r.overtook != 0) result += concat("; ", items(r.overtook), " out of order");
         if (r.unaccepted_bytes != 0)
             result += concat("; ", bytes(r.unaccepted_bytes), " sent without effect");
         if (r.stopped) result += concat("; stopped after reading ", items(r.taken));

@@ -15,12 +15,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/variant.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -103,14 +105,6 @@ struct batch_sender_types {
         std::size_t size_ = 0;
     };
 
-    /// One failed entry of a batch.
-    struct entry_fault {
-        std::uint64_t index = 0;  ///< Position in the batch, from 0.
-        fault_kind kind = fault_kind::transient;
-
-        friend bool operator==(const entry_fault&, const entry_fault&) = default;
-    };
-
     /// Send these items as one batch. If the result comes later, report `started` first. If an
     /// attempt is requested again, send the identical batch again: its first outcome is unknown.
     struct send {
@@ -136,6 +130,10 @@ struct batch_sender_types {
         std::uint64_t limit = 0;
         /// If the outcome is `too_large`: the bytes of a batch's envelope.
         std::uint64_t envelope = 0;
+        /// The broker's text about the last failure. A view: valid until the next event.
+        std::string_view text{};
+        /// They have arrived before an earlier item of their key, or may have (only if `ordered`).
+        bool overtook = false;
 
         friend bool operator==(const report&, const report&) = default;
     };
@@ -217,6 +215,13 @@ struct batch_sender_types {
         friend bool operator==(const stopped&, const stopped&) = default;
     };
 
+    /// The caller takes back all items that are not settled or reported. They get no report, and
+    /// results for attempts in flight are stale. Stopped keys are forgotten, too; what was learnt
+    /// stays.
+    struct discarded {
+        friend bool operator==(const discarded&, const discarded&) = default;
+    };
+
     /// An attempt is in flight; its result comes later.
     struct started {
         std::uint64_t attempt = 0;
@@ -244,22 +249,6 @@ struct batch_sender_types {
         {
             return a.attempt == b.attempt && a.actual == b.actual && a.limit == b.limit &&
                    detail::same(a.item_sizes, b.item_sizes);
-        }
-    };
-
-    /// The broker accepted the batch except for these entries.
-    struct partial {
-        std::uint64_t attempt = 0;
-        /// The failed entries, in any order.
-        std::span<const entry_fault> failed{};
-        duration retry_after{};  ///< Pause that the broker requires, or 0.
-        /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
-        double random = 1.0;
-
-        friend bool operator==(const partial& a, const partial& b)
-        {
-            return a.attempt == b.attempt && a.retry_after == b.retry_after &&
-                   a.random == b.random && detail::same(a.failed, b.failed);
         }
     };
 
@@ -293,6 +282,9 @@ struct batch_sender_types {
         friend bool operator==(const outcome_unknown&, const outcome_unknown&) = default;
     };
 
+    struct entry_fault;
+    struct partial;
+
     /// The outcome of these items has been recorded.
     struct reported {
         item_range items{};
@@ -302,6 +294,52 @@ struct batch_sender_types {
 
     friend bool operator==(const batch_sender_types&, const batch_sender_types&) = default;
 };
+
+/// The broker accepted the batch except for these entries.
+struct batch_sender_types::partial {
+    std::uint64_t attempt = 0;
+    /// The failed entries, in any order.
+    std::span<const entry_fault> failed{};
+    duration retry_after{};  ///< Pause that the broker requires, or 0.
+    /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
+    double random = 1.0;
+
+    friend bool operator==(const partial&, const partial&);
+};
+
+/// The outcome of one batch. `send_all` sets the attempt number. The array of a span
+/// (`too_large::item_sizes`, `partial::failed`) must stay valid until the function is called again.
+using send_outcome = variant<batch_sender_types::accepted, batch_sender_types::too_large,
+                             batch_sender_types::partial, batch_sender_types::throttled,
+                             batch_sender_types::failed, batch_sender_types::outcome_unknown>;
+
+/// The answer for one entry of a batch, if it was not accepted. It says all that the answer for a
+/// batch can; `attempt` and `random` are not used.
+///
+///     faults.push_back({3, outcome_of(wire::kinesis_errors, entry.code, entry.text)});
+///
+/// `failed` has the effect that it has for a batch, except that `infrastructure` uses up no
+/// try. `throttled` uses up no try either. `too_large` ends it, or asks for a replacement.
+/// `outcome_unknown` is sent again in another batch, or ends as `in_doubt`; so does `partial`.
+struct batch_sender_types::entry_fault {
+    std::uint64_t index = 0;  ///< Position in the batch, from 0.
+    send_outcome answer = batch_sender_types::failed{};
+
+    entry_fault() = default;
+    entry_fault(std::uint64_t position, send_outcome a) : index(position), answer(std::move(a)) {}
+    entry_fault(std::uint64_t position, fault_kind kind = fault_kind::transient)
+        : index(position), answer(batch_sender_types::failed{.kind = kind})
+    {
+    }
+
+    friend bool operator==(const entry_fault&, const entry_fault&) = default;
+};
+
+inline bool operator==(const batch_sender_types::partial& a, const batch_sender_types::partial& b)
+{
+    return a.attempt == b.attempt && a.retry_after == b.retry_after && a.random == b.random &&
+           detail::same(a.failed, b.failed);
+}
 
 }  // namespace waybill::inline v0_2
 

@@ -37,6 +37,9 @@ struct batch_limits {
     std::uint64_t items = unlimited;   ///< Maximum items in a batch; 0 is treated as 1.
     std::uint64_t single = unlimited;  ///< Maximum bytes of one item, envelope excluded.
     std::uint64_t envelope = 0;        ///< Bytes of a batch before its first item.
+    /// False if the destination accepts or refuses a batch as a whole. True if it answers for each
+    /// item, or if that is not known.
+    bool answers_per_entry = true;
 
     /// True if an item of `own` bytes fits into a batch without other items. If not, no smaller
     /// batch can help. A sum of 2^64 - 1 never fits, even if there is no limit: it has saturated,

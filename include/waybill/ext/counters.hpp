@@ -84,6 +84,7 @@ void for_each_counter(const send_report& r, F&& f)
     f("waybill.sender.accepted_messages", detail::counter, r.accepted);
     f("waybill.sender.not_accepted_messages", detail::counter, r.not_accepted);
     f("waybill.sender.maybe_duplicate_messages", detail::counter, r.maybe_twice);
+    f("waybill.sender.overtaking_messages", detail::counter, r.overtook);
     f("waybill.sender.requests", detail::counter, r.sends);
     f("waybill.sender.refused_requests", detail::counter, r.refusals);
     f("waybill.sender.throttled_requests", detail::counter, r.throttled);
@@ -202,6 +203,7 @@ void for_each_counter(const relay_report& r, F&& f)
     f("waybill.relay.dead_rows", detail::counter, r.dead);
     f("waybill.relay.returned_rows", detail::counter, r.returned);
     f("waybill.relay.maybe_duplicate_rows", detail::counter, r.maybe_twice);
+    f("waybill.relay.overtaking_rows", detail::counter, r.overtook);
     f("waybill.relay.requests", detail::counter, r.sends);
     f("waybill.relay.claims", detail::counter, r.claims);
     f("waybill.relay.lost_claims", detail::counter, r.lost_claims);

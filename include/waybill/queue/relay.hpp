@@ -2,14 +2,16 @@
 //
 // relay: sends the rows of an outbox, and marks those that the broker has accepted.
 //
-//     waybill::batch_sender sender{{.limit = {.bytes = 262'144}, .ordered = true}};
+//     waybill::batch_sender sender{{.limit = wire::service_bus_standard(), .ordered = true}};
 //     waybill::relay(outbox, sender, [&](auto batch) { return broker.publish(batch); }, env);
 //
 // Guarantees, also if the process is killed at any point and if several relays run at a time:
 //   1. Each row is sent at least once or marked as dead. No row is marked as sent before the broker
 //      has accepted it.
 //   2. The id of a message is the same in each attempt, so a broker or reader can drop duplicates.
-//   3. The first arrivals of the messages of one key are in the order of the rows.
+//   3. The first arrivals of the messages of one key are in the order of the rows. With
+//      `may_overtake`, or if the broker answers for entries although the sender's policy says that
+//      it does not, a row can arrive before an earlier one of its key: `overtook` counts them.
 //   4. A row that is too large or refused permanently is marked as dead, with the reason. Other
 //      keys go on. If a batch of several rows is refused, they are sent again in smaller batches.
 //   5. Transient failures and throttling never end a row; it waits while other keys go on.

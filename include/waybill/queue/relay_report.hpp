@@ -63,6 +63,8 @@ struct relay_report {
     /// Rows that may arrive twice, unless the broker drops messages with equal ids. Their batch had
     /// an unknown outcome, or they could not be marked as sent.
     std::uint64_t maybe_twice = 0;
+    /// Rows that have arrived before an earlier row of their key: see `send_policy::may_overtake`.
+    std::uint64_t overtook = 0;
     std::uint64_t sends = 0;         ///< Calls of `transmit`.
     std::uint64_t claims = 0;        ///< Claims that contained rows.
     std::uint64_t lost_claims = 0;   ///< Claims that ended before their rows were sent.
@@ -102,6 +104,7 @@ struct relay_report {
     add(r.dead, " dead");
     add(r.returned, " returned");
     add(r.maybe_twice, " maybe twice");
+    add(r.overtook, " out of order");
     add(r.lost_claims, r.lost_claims == 1 ? " claim lost" : " claims lost");
     add(r.store_errors, r.store_errors == 1 ? " store error" : " store errors");
     if (r.store_errors != 0 && !r.last_error.text.empty())

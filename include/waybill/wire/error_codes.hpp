@@ -66,7 +66,7 @@ enum class answer : std::uint8_t {
         case answer::accepted: return fault_kind::none;
         case answer::too_large: return fault_kind::permanent;
         case answer::too_many: return fault_kind::transient;
-        case answer::throttled: return fault_kind::transient;
+        case answer::throttled: return fault_kind::infrastructure;
         case answer::transient: return fault_kind::transient;
         case answer::permanent: return fault_kind::permanent;
         case answer::infrastructure: return fault_kind::infrastructure;

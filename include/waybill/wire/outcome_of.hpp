@@ -16,12 +16,16 @@
 #define WAYBILL_WIRE_OUTCOME_OF_HPP
 
 #include <concepts>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
-#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/wire/error_codes.hpp>
 #include <waybill/wire/refusal_numbers.hpp>
@@ -82,6 +86,39 @@ template <class Code>
     const auto a = find(first, then, code).value_or(answer::outcome_unknown);
     if (a != answer::too_large) return outcome_of(a, text, {}, retry_after);
     return outcome_of(a, text, read_refusal(then.refusals, text));
+}
+
+/// The outcome of a request for whose entries the service answers one by one. `entries` is a range
+/// of answers in the order of the batch; each has the members `code` and `text`, and an entry that
+/// was accepted has an empty code (for a number: 0). `faults` is storage for the result and must
+/// stay unchanged until the sender has it. `retry_after` is the pause for the whole request.
+template <class Entries>
+    requires requires(const Entries& entries) { std::begin(entries)->code; }
+[[nodiscard]] send_outcome outcome_of(const error_table& table, const Entries& entries,
+                                      std::vector<batch_sender_types::entry_fault>& faults,
+                                      duration retry_after = {})
+{
+    return outcome_of(std::span<const error_code>(), table, entries, faults, retry_after);
+}
+
+/// The same with a list of the caller, which has priority.
+template <class Entries>
+    requires requires(const Entries& entries) { std::begin(entries)->code; }
+[[nodiscard]] send_outcome outcome_of(std::span<const error_code> first, const error_table& then,
+                                      const Entries& entries,
+                                      std::vector<batch_sender_types::entry_fault>& faults,
+                                      duration retry_after = {})
+{
+    faults.clear();
+    std::uint64_t index = 0;
+    for (const auto& e : entries) {
+        using code = std::remove_cvref_t<decltype(e.code)>;
+        if (!(e.code == code()))
+            faults.emplace_back(index, outcome_of(first, then, e.code, e.text));
+        ++index;
+    }
+    if (faults.empty()) return batch_sender_types::accepted{};
+    return batch_sender_types::partial{.failed = faults, .retry_after = retry_after};
 }
 
 }  // namespace waybill::inline v0_2::wire

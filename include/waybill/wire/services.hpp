@@ -20,6 +20,11 @@
 //      month of reading.
 //   4. `evidence` is the kind of evidence for the limit: measured with a server, reported by the
 //      service itself (in a refusal or in its source code), or only documented.
+//   5. `answers_per_entry` is left set if the response of the operation has a result for each
+//      entry, so that some can succeed while others fail. Read 2026-11 in the API references of SQS
+//      (API_SendMessageBatch), SNS (API_PublishBatch), Kinesis (API_PutRecords), Firehose
+//      (API_PutRecordBatch) and EventBridge (API_PutEvents); a pipeline of Redis has an answer for
+//      each command. All others answer for the request.
 
 #ifndef WAYBILL_WIRE_SERVICES_HPP
 #define WAYBILL_WIRE_SERVICES_HPP
@@ -65,7 +70,7 @@ struct service {
 [[nodiscard]] constexpr service service_bus_standard() noexcept
 {
     return {"service_bus_standard",
-            {.bytes = 262'144, .items = 4'500, .single = 262'144},
+            {.bytes = 262'144, .items = 4'500, .single = 262'144, .answers_per_entry = false},
             "2026-04",
             proof::reported,
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
@@ -78,7 +83,7 @@ struct service {
 [[nodiscard]] constexpr service service_bus_premium() noexcept
 {
     return {"service_bus_premium",
-            {.bytes = 1'048'576, .items = 15'000, .single = 1'048'576},
+            {.bytes = 1'048'576, .items = 15'000, .single = 1'048'576, .answers_per_entry = false},
             "2026-04",
             proof::documented,
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
@@ -93,7 +98,7 @@ struct service {
 [[nodiscard]] constexpr service service_bus_premium_single() noexcept
 {
     return {"service_bus_premium_single",
-            {.bytes = 100'000'000, .items = 1, .single = 100'000'000},
+            {.bytes = 100'000'000, .items = 1, .single = 100'000'000, .answers_per_entry = false},
             "2022-07",
             proof::documented,
             "https://github.com/MicrosoftDocs/azure-docs/blob/"
@@ -106,7 +111,7 @@ struct service {
 [[nodiscard]] constexpr service event_hubs_basic() noexcept
 {
     return {"event_hubs_basic",
-            {.bytes = 262'144, .items = unlimited, .single = 262'144},
+            {.bytes = 262'144, .items = unlimited, .single = 262'144, .answers_per_entry = false},
             "2022-01",
             proof::reported,
             "https://github.com/MicrosoftDocs/azure-docs/blob/"
@@ -118,30 +123,32 @@ struct service {
 /// Azure Event Hubs, Standard and Premium.
 [[nodiscard]] constexpr service event_hubs_standard() noexcept
 {
-    return {"event_hubs_standard",
-            {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576},
-            "2022-01",
-            proof::documented,
-            event_hubs_basic().source,
-            "1 MB, read as 1,024 x 1,024, like the 256 KB of Basic. Prefer the limit of the link."};
+    return {
+        "event_hubs_standard",
+        {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576, .answers_per_entry = false},
+        "2022-01",
+        proof::documented,
+        event_hubs_basic().source,
+        "1 MB, read as 1,024 x 1,024, like the 256 KB of Basic. Prefer the limit of the link."};
 }
 
 /// Azure Event Hubs, Dedicated.
 [[nodiscard]] constexpr service event_hubs_dedicated() noexcept
 {
-    return {"event_hubs_dedicated",
-            {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576},
-            "2022-01",
-            proof::documented,
-            event_hubs_basic().source,
-            "1 MB as in Standard. The link reports a higher limit, up to 20 MB."};
+    return {
+        "event_hubs_dedicated",
+        {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576, .answers_per_entry = false},
+        "2022-01",
+        proof::documented,
+        event_hubs_basic().source,
+        "1 MB as in Standard. The link reports a higher limit, up to 20 MB."};
 }
 
 /// Azure Queue storage: one message per request.
 [[nodiscard]] constexpr service azure_queue_storage() noexcept
 {
     return {"azure_queue_storage",
-            {.bytes = 65'536, .items = 1, .single = 65'536},
+            {.bytes = 65'536, .items = 1, .single = 65'536, .answers_per_entry = false},
             "2022-05",
             proof::reported,
             "https://github.com/microsoft/onefuzz/issues/1900",
@@ -252,7 +259,7 @@ struct service {
 [[nodiscard]] constexpr service cloudwatch_put_log_events() noexcept
 {
     return {"cloudwatch_put_log_events",
-            {.bytes = 1'048'576, .items = 10'000, .single = 1'000'000},
+            {.bytes = 1'048'576, .items = 10'000, .single = 1'000'000, .answers_per_entry = false},
             "2025-04",
             proof::reported,
             "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/"
@@ -265,7 +272,7 @@ struct service {
 [[nodiscard]] constexpr service pubsub_publish() noexcept
 {
     return {"pubsub_publish",
-            {.bytes = 10'000'000, .items = 1'000, .single = 10'000'000},
+            {.bytes = 10'000'000, .items = 1'000, .single = 10'000'000, .answers_per_entry = false},
             "2022-07",
             proof::reported,
             "https://github.com/snowplow/enrich/issues/653",
@@ -276,31 +283,33 @@ struct service {
 /// A gRPC server with default settings; OTLP and many others.
 [[nodiscard]] constexpr service grpc_default() noexcept
 {
-    return {"grpc_default",
-            {.bytes = 4'194'304, .items = unlimited, .single = 4'194'304},
-            "2024-06",
-            proof::reported,
-            "https://github.com/grpc/grpc-go/issues/7335",
-            "The encoded request, decompressed."};
+    return {
+        "grpc_default",
+        {.bytes = 4'194'304, .items = unlimited, .single = 4'194'304, .answers_per_entry = false},
+        "2024-06",
+        proof::reported,
+        "https://github.com/grpc/grpc-go/issues/7335",
+        "The encoded request, decompressed."};
 }
 
 /// Apache Kafka with default settings: one record batch.
 [[nodiscard]] constexpr service kafka_default() noexcept
 {
-    return {"kafka_default",
-            {.bytes = 1'048'588, .items = unlimited, .single = unlimited},
-            "2017-10",
-            proof::reported,
-            "https://github.com/apache/kafka/pull/4154",
-            "The record batch as sent, compressed, its 61 bytes of header counted. A topic may "
-            "have another limit (max.message.bytes). The Java producer's limit is 1,048,576."};
+    return {
+        "kafka_default",
+        {.bytes = 1'048'588, .items = unlimited, .single = unlimited, .answers_per_entry = false},
+        "2017-10",
+        proof::reported,
+        "https://github.com/apache/kafka/pull/4154",
+        "The record batch as sent, compressed, its 61 bytes of header counted. A topic may "
+        "have another limit (max.message.bytes). The Java producer's limit is 1,048,576."};
 }
 
 /// NATS with default settings: one message.
 [[nodiscard]] constexpr service nats_default() noexcept
 {
     return {"nats_default",
-            {.bytes = 1'048'576, .items = 1, .single = 1'048'576},
+            {.bytes = 1'048'576, .items = 1, .single = 1'048'576, .answers_per_entry = false},
             "2026-11",
             proof::measured,
             "https://docs.nats.io/reference/config/max_payload",
@@ -311,7 +320,7 @@ struct service {
 [[nodiscard]] constexpr service rabbitmq_4_default() noexcept
 {
     return {"rabbitmq_4_default",
-            {.bytes = 16'777'216, .items = 1, .single = 16'777'216},
+            {.bytes = 16'777'216, .items = 1, .single = 16'777'216, .answers_per_entry = false},
             "2025-07",
             proof::reported,
             "https://github.com/DDMAL/Rodan/issues/1319",
@@ -323,7 +332,7 @@ struct service {
 [[nodiscard]] constexpr service rabbitmq_3_default() noexcept
 {
     return {"rabbitmq_3_default",
-            {.bytes = 134'217'728, .items = 1, .single = 134'217'728},
+            {.bytes = 134'217'728, .items = 1, .single = 134'217'728, .answers_per_entry = false},
             "2024-02",
             proof::reported,
             "https://github.com/celery/py-amqp/issues/428",
@@ -334,7 +343,7 @@ struct service {
 [[nodiscard]] constexpr service mqtt_protocol() noexcept
 {
     return {"mqtt_protocol",
-            {.bytes = 268'435'460, .items = 1, .single = 268'435'460},
+            {.bytes = 268'435'460, .items = 1, .single = 268'435'460, .answers_per_entry = false},
             "2019-03",
             proof::documented,
             "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html",
@@ -350,7 +359,8 @@ struct service {
             "2021-09",
             proof::reported,
             "https://github.com/redis/redis-doc/pull/1653",
-            "Each bulk string by itself (proto-max-bulk-len); there is no limit for a pipeline."};
+            "Each bulk string by itself (proto-max-bulk-len); there is no limit for a pipeline, "
+            "whose commands have an answer each."};
 }
 
 /// All services of this header.

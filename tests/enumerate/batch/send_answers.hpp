@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,6 +29,20 @@ struct answer {
     std::vector<batch_sender::entry_fault> entries;
     std::vector<std::uint64_t> sizes;
     std::string name;
+
+    /// True if no item of the batch ends or uses up a try.
+    [[nodiscard]] bool only_delays(std::size_t items) const
+    {
+        if (waybill::holds_alternative<batch_sender::throttled>(what)) return true;
+        std::set<std::uint64_t> delayed;
+        for (const batch_sender::entry_fault& f : entries) {
+            const auto* x = waybill::get_if<batch_sender::failed>(&f.answer);
+            if (waybill::holds_alternative<batch_sender::throttled>(f.answer) ||
+                (x && x->kind == fault_kind::infrastructure))
+                delayed.insert(f.index);
+        }
+        return delayed.size() == items;
+    }
 
     [[nodiscard]] event on(std::uint64_t attempt) const
     {
@@ -60,6 +75,9 @@ struct plan {
     int throttles = -1;     // throttled answers; -1: no limit of their own
     bool canonical = true;  // simulations that differ in names only count as one
     bool numbers = true;    // answers may contain sizes and limits
+    // Entries may be throttled, too large or unknown, and a batch of several may fail for good. Both
+    // make about six times as many simulations.
+    bool all_kinds = true;
 };
 
 inline const std::vector<answer>& wide_answers(std::size_t items)
@@ -99,6 +117,26 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
                  {},
                  "all but " + std::to_string(some) + " " + std::string(waybill::name(how))});
         }
+        // The other answers for entries: for one of the first, the last and all.
+        if (some == 1 || some == std::uint64_t{1} << (items - 1) ||
+            some == (std::uint64_t{1} << items) - 1) {
+            using entry = batch_sender::entry_fault;
+            for (const entry& kind :
+                 {entry(0, batch_sender::throttled{.retry_after = duration::milliseconds(2)}),
+                  entry(0, batch_sender::too_large{}), entry(0, batch_sender::outcome_unknown{})}) {
+                std::vector<entry> entries;
+                for (std::uint64_t i = 0; i != items; ++i) {
+                    if ((some >> i) % 2 == 0) continue;
+                    entries.push_back(kind);
+                    entries.back().index = i;
+                }
+                a.push_back({batch_sender::partial{},
+                             entries,
+                             {},
+                             "all but " + std::to_string(some) + " answer " +
+                                 std::to_string(kind.answer.index())});
+            }
+        }
         // transient and permanent faults in one answer
         std::vector<batch_sender::entry_fault> mixed;
         for (std::uint64_t i = 0; i != items; ++i) {
@@ -136,16 +174,21 @@ inline const std::vector<answer>& narrow_answers(std::size_t items)
     return a;
 }
 
-inline const std::vector<answer>& plain_answers(std::size_t items)
+/// Those of `wide_answers` without numbers; see `plan::all_kinds`.
+inline const std::vector<answer>& plain_answers(std::size_t items, bool all_kinds)
 {
-    static std::vector<std::vector<answer>> all(8);
-    std::vector<answer>& a = all[items];
+    static std::vector<std::vector<answer>> all(16);
+    std::vector<answer>& a = all[2 * items + (all_kinds ? 1 : 0)];
     if (!a.empty()) return a;
     for (const answer& x : wide_answers(items)) {
         const auto* yes = waybill::get_if<batch_sender::accepted>(&x.what);
         const auto* no = waybill::get_if<batch_sender::too_large>(&x.what);
         if ((yes && yes->actual) || (no && (no->actual || !x.sizes.empty()))) continue;
-        a.push_back(x);
+        const auto* failed = waybill::get_if<batch_sender::failed>(
+            x.entries.empty() ? &x.what : &x.entries.front().answer);
+        const bool isolates =
+            x.entries.empty() && items > 1 && failed && failed->kind == fault_kind::permanent;
+        if (all_kinds || (!isolates && (failed || x.entries.empty()))) a.push_back(x);
     }
     return a;
 }

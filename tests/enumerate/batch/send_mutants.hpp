@@ -41,6 +41,12 @@ enum class wrong {
     none,
 };
 
+inline fault_kind kind_of(const batch_sender::entry_fault& f)
+{
+    const auto* x = waybill::get_if<batch_sender::failed>(&f.answer);
+    return x ? x->kind : fault_kind::none;
+}
+
 template <wrong W>
 class mutant {
 public:
@@ -61,13 +67,13 @@ public:
                                          (repeated_ && std::is_same_v<E, batch_sender::started>));
         if constexpr (W == wrong::gives_up_a_refused_repetition &&
                       std::is_same_v<E, batch_sender::too_large>) {
-            if (repeated) return s_.on(batch_sender::failed{e.attempt, fault_kind::permanent}, now);
-            return s_.on(e, now);
+            return repeated ? fail_all(e.attempt, now) : s_.on(e, now);
         } else if constexpr (W == wrong::gives_up_a_part_of_a_repetition &&
                              std::is_same_v<E, batch_sender::partial>) {
             std::vector<batch_sender::entry_fault> failed(e.failed.begin(), e.failed.end());
             for (batch_sender::entry_fault& f : failed) {
-                if (repeated && f.kind == fault_kind::transient) f.kind = fault_kind::permanent;
+                if (repeated && kind_of(f) == fault_kind::transient)
+                    f = {f.index, fault_kind::permanent};
             }
             batch_sender::partial changed = e;
             changed.failed = failed;
@@ -90,9 +96,7 @@ public:
             return s_.on(e, now);
         } else if constexpr (W == wrong::fails_the_refused &&
                              std::is_same_v<E, batch_sender::too_large>) {
-            if (e.item_sizes.empty())
-                return s_.on(batch_sender::failed{e.attempt, fault_kind::permanent}, now);
-            return s_.on(e, now);
+            return e.item_sizes.empty() ? fail_all(e.attempt, now) : s_.on(e, now);
         } else if constexpr (W == wrong::does_not_stop &&
                              std::is_same_v<E, batch_sender::stopped>) {
             return s_.on(batch_sender::flushed{}, now);
@@ -113,7 +117,7 @@ public:
             return s_.on(e, now);
         } else if constexpr (W == wrong::fails_neighbours &&
                              std::is_same_v<E, batch_sender::partial>) {
-            if (e.failed.empty() || e.failed.front().kind != fault_kind::transient) {
+            if (e.failed.empty() || kind_of(e.failed.front()) != fault_kind::transient) {
                 return s_.on(e, now);
             }
             return s_.on(batch_sender::failed{e.attempt, fault_kind::transient}, now);
@@ -122,7 +126,8 @@ public:
             // A partial answer for the last three items, with another batch in flight, and with one
             // kind of fault.
             const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 3;
-            if (late && !e.failed.empty() && e.failed.front().kind == fault_kind::infrastructure) {
+            if (late && !e.failed.empty() &&
+                kind_of(e.failed.front()) == fault_kind::infrastructure) {
                 return s_.on(batch_sender::accepted{e.attempt}, now);
             }
             return s_.on(e, now);
@@ -140,6 +145,18 @@ public:
     }
 
 private:
+    // Every item of the attempt fails for good.
+    event_result fail_all(std::uint64_t attempt, steady_time now)
+    {
+        event_result h = event_result::invalid;
+        for (std::uint64_t items = 7; items != 0 && h == event_result::invalid; --items) {
+            std::vector<batch_sender::entry_fault> all;
+            for (std::uint64_t i = 0; i != items; ++i) all.push_back({i, fault_kind::permanent});
+            h = s_.on(batch_sender::partial{.attempt = attempt, .failed = all}, now);
+        }
+        return h;
+    }
+
     static void spoil(send_policy& p)
     {
         if (W == wrong::sends_too_many_at_a_time) ++p.in_flight;

@@ -267,7 +267,9 @@ private:
         const std::uint64_t all = plan_.sizes.size();
         const auto those = [](int n) { return static_cast<std::uint64_t>(std::max(n, 0)); };
         std::uint64_t n = w.a.left(all) + (all - w.queued) * (w.a.left_of({}, all) + 1);
-        n += those(w.resumes) + those(w.throttles) + those(w.wide) + those(w.narrow);
+        n += those(w.resumes);
+        // An answer that only delays gives the repeats of an attempt back.
+        n += (those(w.throttles) + those(w.wide) + those(w.narrow)) * (1 + w.a.most_tries());
         n += (plan_.stops && !w.a.stopped ? 1U : 0U) + (w.flushed ? 0U : 1U);
         std::uint64_t away = 0;
         for (const audit::attempt& a : w.a.attempts) away += a.away;
@@ -316,7 +318,8 @@ private:
     {
         static const std::vector<answer> kind{
             {waybill::batch_sender::accepted{}, {}, {}, "accepted"}};
-        if (w.wide != 0) return plan_.numbers ? wide_answers(items) : plain_answers(items);
+        if (w.wide != 0)
+            return plan_.numbers ? wide_answers(items) : plain_answers(items, plan_.all_kinds);
         return w.narrow != 0 ? narrow_answers(items) : kind;
     }
 
@@ -324,8 +327,7 @@ private:
                     const waybill::batch_sender::send* sending)
     {
         for (const answer& x : answers(v.w, items)) {
-            const bool throttles =
-                waybill::holds_alternative<waybill::batch_sender::throttled>(x.what);
+            const bool throttles = x.only_delays(items);
             if (throttles && v.w.throttles == 0) continue;
             const std::int64_t sends = (sending ? 1 : 0) - (throttles ? 1 : 0);
             go(v, {x.name.c_str(), n}, sends, [&](simulation& w) {

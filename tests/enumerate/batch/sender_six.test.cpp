@@ -5,7 +5,7 @@
 // different simulations is small enough.
 //
 // "Any answer" is any without numbers: this includes partial answers with each set of entries and
-// each kind. Two senders that got different sizes or limits from a broker (true or false) are never
+// each kind; see `plan::all_kinds`. Two senders that got different sizes or limits from a broker (true or false) are never
 // equal. So answers with numbers are used only with fewer simulations: with one attempt in flight,
 // with batches of one, and with three items. A broker may throttle without end; here the number of
 // throttled answers is limited. The plans with most simulations are in `tests/run deep`.
@@ -62,9 +62,11 @@ plan in_threes(const char* name, std::size_t items)
 
 TEST_CASE("sender: up to six items, two in flight, any answers to the end: all guarantees hold")
 {
-    holds(any_answers("six in twos, any answers", 6, 2, 2), 1'000'000'000'000'000'000);
+    plan p = any_answers("six in twos, any answers but some", 6, 2, 2);
+    p.all_kinds = false;
+    holds(p, 1'000'000'000'000'000'000);
     holds(in_threes("four in threes, any answers", 4), 1'000'000'000'000);
-    plan p = any_answers("six, one by one, any answers and any numbers", 6, 1, 2);
+    p = any_answers("six, one by one, any answers and any numbers", 6, 1, 2);
     p.throttles = 2;
     p.numbers = true;
     holds(p, 1'000'000'000'000'000'000);
@@ -74,6 +76,7 @@ TEST_CASE("sender: up to six items, two in flight, any answers to the end: all g
 TEST_CASE("deep: sender: five items in threes, six throttled: all guarantees hold" *
           doctest::skip())
 {
+    holds(any_answers("six in twos, any answers", 6, 2, 2), 1'000'000'000'000'000'000);
     holds(in_threes("five in threes, any answers", 5), 1'000'000'000'000'000'000);
     plan p = any_answers("six in twos, throttled", 6, 2, 2);
     p.throttles = 1;
@@ -111,9 +114,15 @@ TEST_CASE("sender: up to four items, throttling, stops and learnt headers: all g
     plan p = any_answers("four in twos, throttled, stopped", 4, 2, 2);
     p.throttles = 1;
     p.stops = true;
+    p.all_kinds = false;
     holds(p, 1'000'000'000'000);
+    p.name = "three in twos, throttled, stopped";
+    p.sizes.pop_back();
+    p.all_kinds = true;
+    holds(p, 1'000'000'000);
     p = any_answers("four in twos, headers to be learnt", 4, 2, 2);
     p.policy.exact_sizes = false;
+    p.all_kinds = false;
     p.noise = hearing::noise;
     holds(p, 1'000'000'000'000);
     p = any_answers("three in twos, any numbers, headers to be learnt", 3, 2, 2);

@@ -25,7 +25,7 @@
 #include <support/every_schedule.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/queue/relay.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -56,6 +56,7 @@ struct scenario {
     std::uint32_t faults;
     bool blocks = false;
     flaw wrong = flaw::none;
+    bool per_entry = false;  // the broker may refuse entries of a batch
 };
 
 using pick = std::function<std::uint32_t(std::uint32_t)>;
@@ -141,7 +142,7 @@ private:
     waybill::send_outcome transmit(const Batch& batch)
     {
         if (!alive_) return batch_sender::outcome_unknown{};
-        const std::uint32_t chosen = fault(9);
+        const std::uint32_t chosen = fault(scenario_.per_entry ? 10 : 9);
         if (chosen == 1) return batch_sender::throttled{.retry_after = 5s};
         if (chosen == 2) return batch_sender::failed{};
         if (chosen == 3) return batch_sender::outcome_unknown{};
@@ -154,8 +155,33 @@ private:
             (void)arrive(batch);
             return batch_sender::outcome_unknown{};
         }
+        if (chosen == 10) return arrive_in_part(batch);
         if (chosen > 6) meanwhile(chosen - 6);
         return arrive(batch);
+    }
+
+    /// All but the first entry arrive.
+    template <class Batch>
+    waybill::send_outcome arrive_in_part(const Batch& batch)
+    {
+        blamed_ = {{0, waybill::fault_kind::transient}};
+        for (auto m = ++batch.begin(); m != batch.end(); ++m) {
+            if (m->key.starts_with("p"))
+                return batch_sender::failed{.kind = waybill::fault_kind::permanent,
+                                            .text = "poison"};
+        }
+        for (auto m = ++batch.begin(); m != batch.end(); ++m) note_arrival(m->id, m->key);
+        return batch_sender::partial{.failed = blamed_};
+    }
+
+    void note_arrival(const std::string& id, const std::string& key)
+    {
+        const std::size_t n = std::stoul(id);
+        if (!arrived_.insert(n).second) return;
+        for (std::size_t k = 0; k != n; ++k) {
+            if (scenario_.keys[k] == key && !key.empty() && !arrived_.contains(k))
+                found("a row arrived before an earlier one of its key");
+        }
     }
 
     template <class Batch>
@@ -174,14 +200,7 @@ private:
                 return batch_sender::failed{.kind = waybill::fault_kind::permanent,
                                             .text = "poison"};
         }
-        for (const auto& m : batch) {
-            const std::size_t n = std::stoul(m.id);
-            if (!arrived_.insert(n).second) continue;
-            for (std::size_t k = 0; k != n; ++k) {
-                if (scenario_.keys[k] == m.key && !m.key.empty() && !arrived_.contains(k))
-                    found("a row arrived before an earlier one of its key");
-            }
-        }
+        for (const auto& m : batch) note_arrival(m.id, m.key);
         return batch_sender::accepted{};
     }
 
@@ -277,10 +296,11 @@ struct simulation::environment {
 
 relay_report simulation::relay_once(waybill::duration limit)
 {
-    batch_sender sender{{.limit = {.bytes = 100, .items = 2},
-                         .exact_sizes = true,
-                         .ordered = true,
-                         .retry = {.max_attempts = 2}}};
+    batch_sender sender{
+        {.limit = {.bytes = 100, .items = 2, .answers_per_entry = scenario_.per_entry},
+         .exact_sizes = true,
+         .ordered = true,
+         .retry = {.max_attempts = 2}}};
     store s{*this};
     environment env{*this};
     const auto send = [this](const auto& batch) { return transmit(batch); };
@@ -305,6 +325,8 @@ TEST_CASE("relay: faults, process deaths and a second relay lose no row and keep
     CHECK(enumerate("one key", {{"a", "a", "a"}, faults}) == "");
     CHECK(enumerate("two keys", {{"a", "b", "a", "b"}, 2}) == "");
     CHECK(enumerate("a row without a key", {{"a", "", "a"}, 2}) == "");
+    CHECK(enumerate("two keys, answers per entry",
+                    {{"a", "b", "a", "b"}, 2, false, flaw::none, true}) == "");
     CHECK(enumerate("a poison row", {{"a", "p", "a"}, 2}) == "");
     CHECK(enumerate("poison rows that block", {{"p", "a", "p", "a"}, 2, true}) == "");
 }
@@ -323,6 +345,7 @@ TEST_CASE("relay: random runs with many faults lose no row and keep the order of
         }
         s.faults = static_cast<std::uint32_t>(dice.bits() % 12);
         s.blocks = dice.bits() % 2 != 0;
+        s.per_entry = dice.bits() % 2 != 0;
         // A fault in a tenth of the calls.
         wrong = simulation(s, [&](std::uint32_t n_kinds) {
                     if (dice.bits() % 10 != 0) return std::uint32_t{0};

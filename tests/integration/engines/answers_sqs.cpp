@@ -85,7 +85,7 @@ constexpr row sqs_entries[]{
     {"InvalidMessageContents sender", "partial 1 permanent"},
     {"InvalidParameterValue sender", "partial 1 permanent"},
     {"KmsAccessDenied sender", "partial 1 cancelled"},
-    {"KMS.ThrottlingException sender", "partial 1 transient"},
+    {"KMS.ThrottlingException sender", "partial 1 throttled"},
     {"NobodyKnows sender", "partial 1 permanent"},
     {"NobodyKnows service", "partial 1 transient"},
 };

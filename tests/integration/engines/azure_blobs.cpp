@@ -295,7 +295,7 @@ int answers()
     answer("create, the container is being deleted",
            {response(404, "ContainerNotFound"), response(409, "ContainerBeingDeleted")},
            "transient", "PUT PUT", create);
-    answer("create, busy", {response(503, "ServerBusy")}, "transient", "PUT", create);
+    answer("create, busy", {response(503, "ServerBusy")}, "infrastructure", "PUT", create);
     answer("create, 503 of a proxy", {response(503, "")}, "infrastructure", "PUT", create);
     answer("create, 500", {response(500, "InternalError")}, "infrastructure", "PUT", create);
     answer("create, wrong key", {response(403, "AuthenticationFailed")}, "infrastructure", "PUT",

@@ -198,7 +198,7 @@ void test_full_queue(const engines::kafka_mock& cluster, scripted::score& score)
 {
     engines::kafka_sender s(settings_of(cluster).set("queue.buffering.max.messages", "10"),
                             "queue");
-    score.expect("Kafka", "a full queue", sent(s, 12, 10), "partial 10 transient 11 transient");
+    score.expect("Kafka", "a full queue", sent(s, 12, 10), "partial 10 throttled 11 throttled");
     score.expect("Kafka", "after it", sent(s, 2, 10), "accepted");
 }
 
@@ -355,7 +355,7 @@ void test_ordered_keys()
         for (std::int32_t n = 1; n != 4; ++n) cluster.set_up(n);
     };
     waybill::batch_sender sender{
-        {.limit = {.items = 60},
+        {.limit = {.items = 60, .answers_per_entry = false},
          .exact_sizes = true,
          .in_flight = 3,
          .ordered = true,

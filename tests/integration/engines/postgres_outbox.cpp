@@ -102,7 +102,8 @@ int two_relays()
     const auto relay = [&] {
         box_at box(address);
         support::standard_environment env;
-        waybill::batch_sender sender{{.limit = {.bytes = 1'000, .items = 5}, .ordered = true}};
+        waybill::batch_sender sender{
+            {.limit = {.bytes = 1'000, .items = 5, .answers_per_entry = false}, .ordered = true}};
         waybill::relay_report r;
         const auto publish = [&](const auto& batch) { return all.publish(batch); };
         for (bool last = false; !last;) {

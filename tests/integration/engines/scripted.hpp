@@ -119,7 +119,19 @@ inline std::string in_words(const waybill::send_outcome& o)
         [](const waybill::batch_sender::partial& p) {
             std::string all = "partial";
             for (const waybill::batch_sender::entry_fault& f : p.failed) {
-                all += " " + std::to_string(f.index) + " " + std::string(name(f.kind));
+                const std::string answer = waybill::match(
+                    f.answer,
+                    [](const waybill::batch_sender::failed& x) {
+                        return std::string(name(x.kind));
+                    },
+                    [](const waybill::batch_sender::throttled&) {
+                        return std::string("throttled");
+                    },
+                    [](const waybill::batch_sender::too_large&) {
+                        return std::string("too large");
+                    },
+                    [](const auto&) { return std::string("unknown"); });
+                all += " " + std::to_string(f.index) + " " + answer;
             }
             return all;
         },

@@ -100,8 +100,8 @@ constexpr refusal refusals[]{
     {409, "NobodyKnows", "transient"},
     {412, "UpdateConditionNotSatisfied", "transient"},
     {413, "RequestBodyTooLarge", "permanent"},
-    {429, "TooManyRequests", "transient"},
-    {503, "ServerBusy", "transient"},
+    {429, "TooManyRequests", "infrastructure"},
+    {503, "ServerBusy", "infrastructure"},
     // The outcome is unknown, so the same request is repeated.
     {500, "InternalError", "infrastructure"},
     {500, "OperationTimedOut", "infrastructure"},

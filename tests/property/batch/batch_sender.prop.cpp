@@ -383,7 +383,9 @@ send_policy any_policy(dice& roll)
     send_policy p{.limit = {.bytes = 40 + roll(roomy ? 1'000 : 100),
                             .items = 1 + roll(roomy ? 40 : 8),
                             .single = roll(2) == 0 ? 30 + roll(50) : unlimited,
-                            .envelope = roll(10)}};
+                            .envelope = roll(10),
+                            .answers_per_entry = roll(2) == 0}};
+    p.may_overtake = roll(3) == 0;
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
     if (roll(2) == 0) p.linger = duration::milliseconds(static_cast<std::int64_t>(roll(50)));
     p.on_unknown =
@@ -526,7 +528,20 @@ private:
                     const fault_kind how = roll(2) == 0   ? fault_kind::transient
                                            : roll(9) != 0 ? fault_kind::permanent
                                                           : fault_kind::infrastructure;
-                    if (roll(3) == 0) entries_.push_back({i, how});
+                    if (roll(3) != 0) continue;
+                    if (how == fault_kind::infrastructure || roll(8) == 0) {
+                        const std::uint64_t other = roll(3);
+                        if (other == 0 && throttles_ != 0) {
+                            --throttles_;
+                            entries_.push_back({i, batch_sender::throttled{}});
+                        } else if (other == 1) {
+                            entries_.push_back({i, batch_sender::too_large{}});
+                        } else {
+                            entries_.push_back({i, batch_sender::outcome_unknown{}});
+                        }
+                        continue;
+                    }
+                    entries_.push_back({i, how});
                 }
                 e = batch_sender::partial{.attempt = n, .failed = entries_, .random = roll.share()};
                 break;

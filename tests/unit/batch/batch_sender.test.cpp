@@ -326,9 +326,11 @@ TEST_CASE("sender: a batch of unknown outcome is cut again if its repetition is 
 
     // With any other end, the first send may still be there: the limit may have been lowered since.
     batch_sender bad = s;
-    bad.on(batch_sender::failed{.attempt = smaller, .kind = fault_kind::permanent}, at(100));
+    const batch_sender::entry_fault both[] = {{0, fault_kind::permanent},
+                                              {1, fault_kind::permanent}};
+    bad.on(batch_sender::partial{.attempt = smaller, .failed = both}, at(100));
     CHECK(settle_all(bad) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
-    bad.on(batch_sender::failed{.attempt = smaller + 1, .kind = fault_kind::permanent}, at(100));
+    bad.on(batch_sender::partial{.attempt = smaller + 1, .failed = both}, at(100));
     CHECK(settle_all(bad) ==
           std::vector<batch_sender::report>{{{2, 1}, item_outcome::in_doubt},
                                             {{3, 1}, item_outcome::failed, fault_kind::permanent}});

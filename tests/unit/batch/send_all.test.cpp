@@ -114,7 +114,7 @@ TEST_CASE("send_all: an empty input, and one of a single item")
 
 TEST_CASE("send_all: reports every outcome, numbered from the first item of the input")
 {
-    batch_sender s({.limit = {.bytes = 5, .items = 3}, .retry = policy(1).retry});
+    batch_sender s({.limit = {.bytes = 5, .items = 3}, .retry = {.max_attempts = 1}});
     const std::vector<std::string> before{"zz", "zz"};
     broker b;
     CHECK(send_all(before, size, s, b, at(0)).accepted == 2);
@@ -123,7 +123,7 @@ TEST_CASE("send_all: reports every outcome, numbered from the first item of the 
     const std::array<batch_sender::entry_fault, 1> second{
         batch_sender::entry_fault{1, fault_kind::permanent}};
     b = {.answers = {batch_sender::partial{.failed = second},
-                     batch_sender::failed{0, fault_kind::permanent, "no such queue"}}};
+                     batch_sender::failed{0, fault_kind::transient, "no such queue"}}};
     const send_report r = send_all(words, size, s, b, at(0));
     CHECK(b.sent_batches == batches{{"a", "b", "c"}, {"d", "e", "f"}});
     CHECK(r.outcomes ==
@@ -132,11 +132,11 @@ TEST_CASE("send_all: reports every outcome, numbered from the first item of the 
               {item(0), item_outcome::accepted},
               {item(1), item_outcome::failed, fault_kind::permanent, 0, 0, 0, ""},
               {item(3), item_outcome::accepted},
-              {item(4, 3), item_outcome::failed, fault_kind::permanent, 0, 0, 0, "no such queue"}});
+              {item(4, 3), item_outcome::failed, fault_kind::transient, 0, 0, 0, "no such queue"}});
     CHECK(r.accepted == 2);
     CHECK(r.not_accepted == 5);
     CHECK(describe(r.outcomes[0]) == "item 2: too_large, 6 bytes where the limit is 5");
-    CHECK(describe(r.outcomes[4]) == "items 4 to 6: failed, permanent: no such queue");
+    CHECK(describe(r.outcomes[4]) == "items 4 to 6: failed, transient: no such queue");
     CHECK(describe(r.outcomes[1]) == "item 0: accepted");
 }
 

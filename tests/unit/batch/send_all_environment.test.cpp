@@ -165,7 +165,9 @@ TEST_CASE("send_all: loses nothing if a service fails before its size check")
     // 503 may be returned before the size is known, or after the batch was stored.
     for (const bool ordered : {false, true}) {
         manual_environment env;
-        batch_sender s({.limit = {.bytes = 1'000}, .item_overhead = 1, .ordered = ordered});
+        batch_sender s({.limit = {.bytes = 1'000, .answers_per_entry = false},
+                        .item_overhead = 1,
+                        .ordered = ordered});
         const std::vector<std::string> input(300, std::string(10, 'x'));
         std::map<const std::string*, int> stored;
         std::size_t requests = 0, after_503 = 0;

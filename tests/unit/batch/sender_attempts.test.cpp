@@ -344,7 +344,9 @@ TEST_CASE(
 TEST_CASE("flights: a probe is still one after a later batch was refused")
 {
     waybill::detail::flights f;
+    f.make_room();
     (void)f.add(0, {}, waybill::batch_close_reason::bytes, waybill::detail::cut_with::probe);
+    f.make_room();
     (void)f.add(1, {}, waybill::batch_close_reason::bytes, waybill::detail::cut_with::latest);
     CHECK(f.has_probe());
     f.mark_older();

@@ -37,7 +37,7 @@ void queue(batch_sender& s, const std::vector<sized>& all)
 
 send_policy in_order(std::uint64_t items, std::uint32_t in_flight = 1)
 {
-    return {.limit = {.bytes = 100, .items = items},
+    return {.limit = {.bytes = 100, .items = items, .answers_per_entry = false},
             .in_flight = in_flight,
             .ordered = true,
             .retry = {
@@ -297,7 +297,9 @@ TEST_CASE("sender: without ordered or one_key, keys have no effect")
     batch_sender s({.limit = {.items = 2}});
     queue(s, {{1}, {2}, {1}});
     CHECK(sending(s) == numbers{0, 1});
-    s.on(batch_sender::failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
+    const batch_sender::entry_fault both[] = {{0, fault_kind::permanent},
+                                              {1, fault_kind::permanent}};
+    s.on(batch_sender::partial{.attempt = start(s), .failed = both}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}, {1, failed_}});
     CHECK(sending(s) == numbers{2});
 }

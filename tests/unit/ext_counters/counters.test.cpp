@@ -48,11 +48,13 @@ TEST_CASE("a sender's report: sent messages were in a request")
     r.add({{8, 1}, item_outcome::too_large});
     r.add({{9, 1}, item_outcome::unsent});
     r.add({{10, 1}, item_outcome::blocked_by_key});
+    r.overtook = 3;
     const collected c = counters(r);
     CHECK(c["messaging.client.sent.messages"] == 8);
     CHECK(c["waybill.sender.accepted_messages"] == 5);
     CHECK(c["waybill.sender.not_accepted_messages"] == 6);
     CHECK(c["waybill.sender.maybe_duplicate_messages"] == 2);
+    CHECK(c["waybill.sender.overtaking_messages"] == 3);
     CHECK(c["waybill.sender.requests"] == 4);
     CHECK(c["waybill.sender.refused_requests"] == 1);
     CHECK(c["waybill.sender.throttled_requests"] == 3);
@@ -189,6 +191,7 @@ TEST_CASE("a relay")
                                               .dead = 2,
                                               .returned = 3,
                                               .maybe_twice = 4,
+                                              .overtook = 9,
                                               .sends = 5,
                                               .claims = 6,
                                               .lost_claims = 7,
@@ -197,6 +200,7 @@ TEST_CASE("a relay")
     CHECK(c["waybill.relay.dead_rows"] == 2);
     CHECK(c["waybill.relay.returned_rows"] == 3);
     CHECK(c["waybill.relay.maybe_duplicate_rows"] == 4);
+    CHECK(c["waybill.relay.overtaking_rows"] == 9);
     CHECK(c["waybill.relay.requests"] == 5);
     CHECK(c["waybill.relay.claims"] == 6);
     CHECK(c["waybill.relay.lost_claims"] == 7);

@@ -252,14 +252,15 @@ TEST_CASE("an error in a policy has its path")
          "object"},
         {R"({"a/b~c": [1]})", unknown_field,
          "/a~1b~0c: expected one of the fields limit, item_overhead, exact_sizes, in_flight, "
-         "ordered, "
+         "ordered, may_overtake, "
          "one_key, on_too_large, linger, on_unknown, retry, budget, found an array"},
         {R"({"Header": 1})", unknown_field,
          "/Header: expected one of the fields limit, item_overhead, exact_sizes, in_flight, "
-         "ordered, "
+         "ordered, may_overtake, "
          "one_key, on_too_large, linger, on_unknown, retry, budget, found 1"},
         {R"({"": 1})", unknown_field,
          "/: expected one of the fields limit, item_overhead, exact_sizes, in_flight, ordered, "
+         "may_overtake, "
          "one_key, "
          "on_too_large, linger, on_unknown, retry, budget, found 1"},
         {R"({"item_overhead": 1, "item_overhead": 2})", duplicate,

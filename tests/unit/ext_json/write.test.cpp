@@ -33,13 +33,15 @@ TEST_CASE("reports")
     CHECK(written(r) ==
           R"({"accepted":2,"maybe_twice":0,"not_accepted":1,"outcomes":[{"count":2,"first":0,)"
           R"("outcome":"accepted"},{"bytes":120,"count":1,"first":2,"limit":100,)"
-          R"("outcome":"too_large"}],"refusals":1,"sends":2,"stopped":false,"taken":3,)"
-          R"("unaccepted_bytes":7})");
+          R"("outcome":"too_large"}],"overtook":0,"refusals":1,"sends":2,"stopped":false,)"
+          R"("taken":3,"unaccepted_bytes":7})");
     r.waiting = steady_time::at(5s);
     CHECK(json(r)["waiting_until_steady_ns"] == 5'000'000'000);
     CHECK(written(
               item_report{{1, 1}, item_outcome::failed, fault_kind::transient, 0, 0, 0, "busy"}) ==
           R"({"count":1,"first":1,"kind":"transient","outcome":"failed","text":"busy"})");
+    CHECK(written(item_report{.items = {4, 1}, .overtook = true}) ==
+          R"({"count":1,"first":4,"outcome":"accepted","overtook":true})");
 
     CHECK(written(batch_report{
               .outcome = batch_outcome::committed, .reached = position{18, "x"}, .handled = 9}) ==
@@ -62,9 +64,10 @@ TEST_CASE("errors")
     CHECK(written(fault{}) == R"({"kind":"none"})");
     CHECK(written(*validate(batch_limits{.bytes = 1, .envelope = 2})) ==
           R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");
-    CHECK(written(read_json<batch_limits>(json{{"bites", 1}}).error()) ==
-          R"({"expected":"one of the fields bytes, items, single, envelope","found":"1",)"
-          R"("kind":"unknown_field","path":"/bites"})");
+    CHECK(
+        written(read_json<batch_limits>(json{{"bites", 1}}).error()) ==
+        R"({"expected":"one of the fields bytes, items, single, envelope, answers_per_entry","found":"1",)"
+        R"("kind":"unknown_field","path":"/bites"})");
 }
 
 TEST_CASE("actions")

@@ -10,7 +10,7 @@
 
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_all.hpp>
-#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/queue/relay.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_outbox.hpp>
@@ -30,7 +30,9 @@ constexpr relay_report::policy drain{.drain = true};
 
 waybill::send_policy limits(std::uint64_t items = 3)
 {
-    return {.limit = {.bytes = 100, .items = items}, .exact_sizes = true, .ordered = true};
+    return {.limit = {.bytes = 100, .items = items, .answers_per_entry = false},
+            .exact_sizes = true,
+            .ordered = true};
 }
 
 void add(memory_outbox& box, const std::string& key, const std::string& id, std::string body = "b")
@@ -214,11 +216,10 @@ TEST_CASE("relay: a transient failure marks no row dead, and other keys continue
         faults.clear();
         std::uint64_t n = 0;
         for (const auto& m : batch) {
-            if (m.key == "a" && env.now() < steady_time::at(1h)) faults.push_back({n, {}});
+            if (m.key == "a" && env.now() < steady_time::at(1h)) faults.push_back({n});
             else got.push_back(m.id);
             ++n;
         }
-        for (auto& f : faults) f.kind = waybill::fault_kind::transient;
         return batch_sender::partial{.failed = faults};
     };
     const relay_report r = waybill::relay(box, sender, transmit, env, drain);

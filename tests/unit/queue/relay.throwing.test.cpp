@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/queue/relay.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -79,7 +79,9 @@ memory_outbox filled(int rows)
 
 batch_sender two_rows_each()
 {
-    return batch_sender{{.limit = {.bytes = 4, .items = 2}, .exact_sizes = true, .ordered = true}};
+    return batch_sender{{.limit = {.bytes = 4, .items = 2, .answers_per_entry = false},
+                         .exact_sizes = true,
+                         .ordered = true}};
 }
 
 TEST_CASE("relay: after an exception of any store call the next call continues, and no row is lost")

@@ -13,7 +13,7 @@
 #include <support/scarce_new.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/queue/relay.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_outbox.hpp>
@@ -95,8 +95,9 @@ bool relay_with(std::uint64_t allocations)
 {
     store s = filled();
     waybill::testing::manual_environment env;
-    batch_sender sender{
-        {.limit = {.bytes = 100, .items = 3}, .exact_sizes = true, .ordered = true}};
+    batch_sender sender{{.limit = {.bytes = 100, .items = 3, .answers_per_entry = false},
+                         .exact_sizes = true,
+                         .ordered = true}};
     const auto publish = [&](const auto& batch) { return s.publish(batch); };
     const relay_report::policy drain{.drain = true};
     relay_report report;

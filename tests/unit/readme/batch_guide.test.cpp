@@ -200,6 +200,7 @@ TEST_CASE("batch guide: a service that answers for each entry")
     struct entry {
         std::uint64_t index = 0;
         bool ok = false;
+        std::string code{};
     };
     struct {
         std::vector<entry> entries{};
@@ -212,12 +213,14 @@ TEST_CASE("batch guide: a service that answers for each entry")
         for (const std::string& m : batch) {
             const bool ok = m != "b" || !stored.empty();
             if (ok) stored += m;
-            answer.entries.push_back({answer.entries.size(), ok});
+            answer.entries.push_back({answer.entries.size(), ok, ok ? "" : "RequestThrottled"});
         }
         //! [batch_partial]
         failed.clear();  // std::vector<waybill::batch_sender::entry_fault>
         for (const auto& e : answer.entries) {
-            if (!e.ok) failed.push_back({e.index, waybill::fault_kind::transient});
+            if (e.ok) continue;
+            failed.push_back(
+                {e.index, waybill::wire::outcome_of(waybill::wire::sqs_errors, e.code)});
         }
         if (!failed.empty()) return waybill::batch_sender::partial{.failed = failed};
         //! [batch_partial]

@@ -170,7 +170,8 @@ TEST_CASE("guide of wire: limits of services")
     for (const wire::service& s : wire::services)
         print(s.name, s.highest.bytes, wire::name(s.evidence), s.as_of, s.source, s.note);
     //! [wire_limits]
-    CHECK(limits == waybill::batch_limits{.bytes = 2'000'000, .single = 2'000'000});
+    CHECK(limits == waybill::batch_limits{
+                        .bytes = 2'000'000, .single = 2'000'000, .answers_per_entry = false});
     CHECK(printed == 24);
 }
 

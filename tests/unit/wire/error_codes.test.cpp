@@ -282,7 +282,7 @@ static_assert(find(wire::kinesis_errors.codes, wire::aws_common_errors, "Request
 static_assert(fault_of(answer::accepted) == fault_kind::none);
 static_assert(fault_of(answer::too_large) == fault_kind::permanent);
 static_assert(fault_of(answer::too_many) == fault_kind::transient);
-static_assert(fault_of(answer::throttled) == fault_kind::transient);
+static_assert(fault_of(answer::throttled) == fault_kind::infrastructure);
 static_assert(fault_of(answer::transient) == fault_kind::transient);
 static_assert(fault_of(answer::permanent) == fault_kind::permanent);
 static_assert(fault_of(answer::infrastructure) == fault_kind::infrastructure);

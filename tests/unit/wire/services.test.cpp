@@ -70,8 +70,18 @@ constexpr bool names_differ()
     return true;
 }
 
-constexpr bool is(const service& s, std::string_view name, const batch_limits& l)
+constexpr bool answers_per_entry(std::string_view name)
 {
+    for (const std::string_view of :
+         {"sqs_", "sns_", "kinesis_", "firehose_", "eventbridge_", "redis_"}) {
+        if (name.starts_with(of)) return true;
+    }
+    return false;
+}
+
+constexpr bool is(const service& s, std::string_view name, batch_limits l)
+{
+    l.answers_per_entry = answers_per_entry(name);
     return s.name == name && s.highest == l && batch_limits(s) == l;
 }
 
@@ -140,7 +150,11 @@ static_assert([] {
     batch_limits l = wire::service_bus_standard();
     l.bytes = 1'000;
     l.envelope = 12;
-    return l == batch_limits{.bytes = 1'000, .items = 4'500, .single = 262'144, .envelope = 12};
+    return l == batch_limits{.bytes = 1'000,
+                             .items = 4'500,
+                             .single = 262'144,
+                             .envelope = 12,
+                             .answers_per_entry = false};
 }());
 static_assert(wire::eventbridge_put_events_1mb().highest.bytes < 1'000'000);
 static_assert(wire::service_bus_premium().highest.bytes <

@@ -30,7 +30,6 @@ struct flight {
     bool probe = false;     ///< The batch is a probe. Unlike `cut`, this never changes.
     cut_with cut = cut_with::latest;
     std::uint32_t unknown_outcomes = 0;  ///< Number of unknown outcomes so far.
-    bool repeated = false;               ///< A repetition has started.
     steady_time not_before{};
 
     /// True if the batch was closed for its bytes. False for a single item that is predicted to
@@ -55,19 +54,19 @@ struct flight {
 /// All flights, in the order of their attempts.
 class flights {
 public:
-    [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
-    [[nodiscard]] auto end() const noexcept { return list_.end(); }
-    [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
+    [[nodiscard]] const flight* begin() const noexcept { return list_.data(); }
+    [[nodiscard]] const flight* end() const noexcept { return list_.data() + size_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::size_t in_flight_count() const noexcept
     {
         std::size_t n = 0;
-        for (const flight& f : list_) n += f.in_flight ? 1U : 0U;
+        for (const flight& f : *this) n += f.in_flight ? 1U : 0U;
         return n;
     }
     /// The first flight that waits for its repetition; null if there is none.
     [[nodiscard]] const flight* first_to_repeat() const
     {
-        for (const flight& f : list_) {
+        for (const flight& f : *this) {
             if (!f.in_flight) return &f;
         }
         return nullptr;
@@ -75,32 +74,31 @@ public:
 
     [[nodiscard]] const flight* find(std::uint64_t attempt) const
     {
-        for (const flight& f : list_) {
+        for (const flight& f : *this) {
             if (f.attempt == attempt) return &f;
         }
         return nullptr;
     }
     [[nodiscard]] flight* find(std::uint64_t attempt)
     {
-        for (flight& f : list_) {
-            if (f.attempt == attempt) return &f;
+        for (std::size_t i = 0; i != size_; ++i) {
+            if (list_[i].attempt == attempt) return &list_[i];
         }
         return nullptr;
     }
 
-    /// Reserves memory. The next `add`, and the `remove` of that flight, then do not allocate.
+    /// Allocates. The next `add` does not, nor one run of its flight.
     void make_room()
     {
-        detail::make_room(list_);
-        detail::make_room(spare_buffers_, list_.size() + 1);
+        if (size_ == list_.size()) list_.emplace_back();
+        detail::make_room(list_[size_].runs);
     }
 
-    /// Appends a flight without runs, constructed in place: copying an object right after single
-    /// bytes of it were written is slow.
+    /// Appends a flight. It has no runs, but the buffer of a removed flight if there is one.
     flight& add(std::uint64_t attempt, const batch_sizes& sizes, batch_close_reason closed,
                 cut_with cut)
     {
-        flight& f = list_.emplace_back();
+        flight& f = list_[size_++];
         f.attempt = attempt;
         f.sizes = sizes;
         f.closed = closed;
@@ -111,16 +109,24 @@ public:
 
     void remove(const flight& f)
     {
-        const auto i = static_cast<std::size_t>(&f - list_.data());
-        list_[i].runs.clear();
-        spare_buffers_.push_back(std::move(list_[i].runs));
-        list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
+        std::size_t i = static_cast<std::size_t>(&f - list_.data());
+        for (--size_; i != size_; ++i) std::swap(list_[i], list_[i + 1]);
+        std::vector<item_range> buffer;
+        buffer.swap(list_[i].runs);
+        buffer.clear();
+        list_[i] = {};
+        buffer.swap(list_[i].runs);
+    }
+
+    void clear() noexcept
+    {
+        while (size_ != 0) remove(list_[size_ - 1]);
     }
 
     /// True if a probe is in flight.
     [[nodiscard]] bool has_probe() const noexcept
     {
-        for (const flight& f : list_) {
+        for (const flight& f : *this) {
             if (f.probe) return true;
         }
         return false;
@@ -129,33 +135,28 @@ public:
     /// Marks all flights as cut before the last refusal.
     void mark_older() noexcept
     {
-        for (flight& f : list_) f.cut = cut_with::older;
+        for (std::size_t i = 0; i != size_; ++i) list_[i].cut = cut_with::older;
     }
 
     /// Marks the items of all flights as `in_flight`, for a caller that iterates over all items.
     void mark_in_flight(send_items& items) const
     {
-        for (const flight& f : list_) items.set_state(f.runs, item_state::in_flight);
-    }
-
-    /// An empty list of runs with capacity for one. Reuses the buffer of a dropped flight if any.
-    [[nodiscard]] std::vector<item_range> buffer()
-    {
-        std::vector<item_range> b;
-        if (!spare_buffers_.empty()) {
-            b.swap(spare_buffers_.back());
-            spare_buffers_.pop_back();
-        }
-        detail::make_room(b);
-        return b;
+        for (const flight& f : *this) items.set_state(f.runs, item_state::in_flight);
     }
 
     /// Buffers kept for reuse are not compared.
-    friend bool operator==(const flights& a, const flights& b) { return a.list_ == b.list_; }
+    friend bool operator==(const flights& a, const flights& b)
+    {
+        if (a.size_ != b.size_) return false;
+        for (std::size_t i = 0; i != a.size_; ++i) {
+            if (!(a.list_[i] == b.list_[i])) return false;
+        }
+        return true;
+    }
 
 private:
-    std::vector<flight> list_;
-    std::vector<std::vector<item_range>> spare_buffers_;
+    std::vector<flight> list_;  // those behind the first `size_` have only a buffer
+    std::size_t size_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -36,6 +36,8 @@ public:
     {
         return attempts < policy_.max_attempts;
     }
+    /// After these failed attempts, one more is the last. At most 254.
+    [[nodiscard]] std::uint32_t most_failed() const noexcept { return policy_.max_attempts - 1; }
 
     /// The time of the next attempt after `attempts` attempts; `now` if the policy retries at once.
     /// `random` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker

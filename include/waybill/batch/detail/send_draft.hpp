@@ -30,7 +30,6 @@ public:
     std::uint64_t next_item = 0;          ///< Number of the next item to examine.
     std::uint64_t max_items = unlimited;  ///< Maximum number of items.
     std::uint32_t key = 0;                ///< Key slot of the first item, if keys are used.
-    std::uint64_t busy_skips = 0;         ///< Items skipped because their key is in flight.
     steady_time started_at;               ///< Time at which the first item was added.
     batch_close_reason close_reason = batch_close_reason::end;
     bool full = false;
@@ -49,7 +48,6 @@ public:
         next_item = from;
         max_items = unlimited;
         key = 0;
-        busy_skips = 0;
         started_at = {};
         close_reason = batch_close_reason::end;
         full = false;
@@ -65,13 +63,17 @@ public:
         close_reason = reason;
     }
 
-    /// After new knowledge: admits more items again if the draft was full only by its bytes.
-    void reopen(const batch_limits& l) noexcept
+    /// After new knowledge: admits more items again, unless the draft has all items of its key.
+    void reopen(std::uint64_t most_items) noexcept
     {
         margin_bound_ = {};
         margin_ = highest_size;
-        const bool more = sizes.items < max_items && sizes.items < l.items;
-        if (close_reason == batch_close_reason::bytes && more) full = false;
+        const bool more = sizes.items < max_items && sizes.items < most_items;
+        if (close_reason != batch_close_reason::key && more) full = false;
+        if (!empty() && sizes.items >= most_items) close(batch_close_reason::items);
+        // Its first item allows fewer items than a batch may have now.
+        if (close_reason == batch_close_reason::items && sizes.items < most_items)
+            close_reason = batch_close_reason::bytes;
     }
 
     /// Adds item `n` if it fits. Otherwise closes the draft and returns false. Also closes the
@@ -79,7 +81,7 @@ public:
     /// makes it too large, the broker decides. An item that is known to be too large is
     /// `sent_alone`.
     [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibrator& estimates,
-                             const batch_limits& l, bool one_key, bool sent_alone)
+                             std::uint64_t most_items, bool one_key, bool sent_alone)
     {
         batch_sizes sizes_with_item = sizes;
         count(sizes_with_item, i);
@@ -101,10 +103,10 @@ public:
             return false;
         }
         if (!runs.empty() && runs.back().end() == n) ++runs.back().count;
-        else runs.push_back({.first = n, .count = 1});
+        else runs.push_back(item_range{.first = n, .count = 1});
         sizes = sizes_with_item;
         if (!fits || sizes_with_item.items >= max_items) close(batch_close_reason::bytes);
-        if (fits && sizes_with_item.items >= l.items) close(batch_close_reason::items);
+        if (fits && sizes_with_item.items >= most_items) close(batch_close_reason::items);
         return true;
     }
 
@@ -152,13 +154,14 @@ public:
     }
 
     /// Computes how much certainly fits after the last item. All items must be `exact`, or none.
-    void look_ahead(const calibrator& estimates, const batch_limits& l, bool exact)
+    void look_ahead(const calibrator& estimates, const batch_limits& l, std::uint64_t most_items,
+                    bool exact)
     {
         if (full || empty() || runs.back().end() != next_item || !margin_holds(sizes)) return;
         exact_ = exact;
         // The last item closes the draft, so it is not taken ahead. A quarter of the range keeps
         // item numbers from overflow.
-        const std::uint64_t items = lesser(lesser(l.items, max_items) - 1, highest_size / 4);
+        const std::uint64_t items = lesser(lesser(most_items, max_items) - 1, highest_size / 4);
         if (sizes.items >= items) return;
         std::uint64_t more = items - sizes.items;
         std::uint64_t bodies = highest_size;
@@ -169,7 +172,7 @@ public:
         compute_certain_bytes(estimates, l, more, bodies);
     }
 
-    /// The margin, the certain bytes and `busy_skips` are not part of the value. Requires:
+    /// The margin, and the certain bytes are not part of the value. Requires:
     /// `add_taken` was called after the last `take_ahead`, for both.
     friend bool operator==(const send_draft& a, const send_draft& b)
     {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// send_items: all open items by number, in 16 bytes each.
+// send_items: all open items by number, in 16 bytes each, and 4 more if they are linked.
 //
-// Part of the sender. An item is stored until it and all items before it have ended.
+// Part of the sender. An item is stored until it and all items before it have ended. Links lead from
+// an item to a later one; send_keys builds the queues of keys with them.
 
 #ifndef WAYBILL_BATCH_DETAIL_SEND_ITEMS_HPP
 #define WAYBILL_BATCH_DETAIL_SEND_ITEMS_HPP
@@ -24,8 +25,6 @@ enum class item_state : std::uint8_t {
     oversized,  ///< Too large; the caller is to replace it.
     in_flight,  ///< In a batch in flight; set only if a draft begins before the item.
     ended,      ///< Accepted or settled otherwise.
-    failed,     ///< Failed permanently; `max_items` contains the fault kind.
-    in_doubt,   ///< Failed permanently, but an earlier send may have arrived.
 };
 
 /// The meaning of an item's bytes.
@@ -38,11 +37,13 @@ enum class size_basis : std::uint8_t {
 
 struct send_item {
     std::uint64_t bytes = 0;               ///< Size in bytes; `basis` defines its meaning.
-    std::uint32_t key : 31 = 0;            ///< Key slot, if keys are used.
+    std::uint32_t key : 29 = 0;            ///< Key slot, if keys are used.
     std::uint32_t maybe_arrived : 1 = 0;   ///< 1: a batch with it may have arrived.
+    std::uint32_t sent_again : 1 = 0;      ///< 1: it was sent again after that.
+    std::uint32_t maybe_overtook : 1 = 0;  ///< 1: it may have arrived before one of its key.
     std::uint16_t max_items = no_maximum;  ///< Maximum items in a batch that begins with this one.
     std::uint8_t failed_attempts = 0;      ///< Refusals for size and throttling do not count.
-    item_state state : 3 = item_state::waiting;
+    item_state state : 2 = item_state::waiting;
     size_basis basis : 2 = size_basis::body;
     std::uint8_t replace_handled : 1 = 0;  ///< 1: a replace request for it has ended.
     std::uint8_t last_of_sum : 1 = 0;      ///< 1: the last item of a reported sum.
@@ -56,15 +57,17 @@ static_assert(sizeof(send_item) == 16, "an unsettled item takes 16 bytes");
 
 class send_items {
 public:
-    send_items() = default;
+    explicit send_items(bool linked) : linked_(linked) {}
     ~send_items() = default;
     /// A copy contains the items, without unused memory.
     send_items(const send_items& o)
         : items_(o.items_.data() + o.head_, o.items_.data() + o.tail_),
+          linked_(o.linked_),
           tail_(items_.size()),
           capacity_(items_.size()),
           head_number_(o.head_number_)
     {
+        for (std::size_t i = o.head_; linked_ && i != o.tail_; ++i) links_.push_back(o.links_[i]);
     }
     send_items(send_items&& o) noexcept { swap(o); }
     send_items& operator=(send_items o) noexcept
@@ -80,6 +83,17 @@ public:
     [[nodiscard]] send_item& operator[](std::uint64_t n)
     {
         return items_[head_ + (n - head_number_)];
+    }
+
+    /// Links item `from` to the later item `to`. Needs `linked`.
+    void link(std::uint64_t from, std::uint64_t to) noexcept
+    {
+        links_[head_ + (from - head_number_)] = static_cast<std::uint32_t>(to - from);
+    }
+    /// The item that `from` was linked to last.
+    [[nodiscard]] std::uint64_t linked_to(std::uint64_t from) const noexcept
+    {
+        return from + links_[head_ + (from - head_number_)];
     }
 
     /// Adds a copy of `prototype` with `bytes` bytes. One 16-byte copy is faster than two 8-byte
@@ -218,6 +232,13 @@ public:
         return sum_end - next;
     }
 
+    /// Forgets all items.
+    void clear() noexcept
+    {
+        head_number_ = end();
+        head_ = tail_ = announced_end_ = 0;
+    }
+
     /// Removes ended items at the head. Moves the open items to the start of the buffer if more
     /// than half of it is unused.
     void trim()
@@ -230,6 +251,7 @@ public:
         announced_end_ = announced_end_ < head_ ? 0 : announced_end_ - head_;
         tail_ -= head_;
         for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[head_ + i];
+        for (std::size_t i = 0; linked_ && i != tail_; ++i) links_[i] = links_[head_ + i];
         head_ = 0;
     }
 
@@ -266,6 +288,8 @@ private:
     void swap(send_items& o) noexcept
     {
         items_.swap(o.items_);
+        links_.swap(o.links_);
+        std::swap(linked_, o.linked_);
         std::swap(head_, o.head_);
         std::swap(tail_, o.tail_);
         std::swap(capacity_, o.capacity_);
@@ -282,11 +306,16 @@ private:
     void grow()
     {
         constexpr std::size_t min_capacity = 64;
-        items_.resize(tail_ < min_capacity / 2 ? min_capacity : 2 * tail_);
-        capacity_ = items_.size();
+        const std::size_t capacity = tail_ < min_capacity / 2 ? min_capacity : 2 * tail_;
+        const std::uint32_t no_link = 0;
+        while (linked_ && links_.size() != capacity) links_.push_back(no_link);
+        items_.resize(capacity);
+        capacity_ = capacity;
     }
 
-    std::vector<send_item> items_;   // the items are in [head_, tail_); the rest is unused
+    std::vector<send_item> items_;      // the items are in [head_, tail_); the rest is unused
+    std::vector<std::uint32_t> links_;  // at the same places: how far the linked item is
+    bool linked_ = false;
     std::size_t head_ = 0;           // index of the first item
     std::size_t tail_ = 0;           // index of the next item to be queued
     std::size_t capacity_ = 0;       // items_.size()

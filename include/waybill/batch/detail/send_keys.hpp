@@ -6,6 +6,10 @@
 // partition. It has a slot while it has open items or is stopped. So an item stores its key in four
 // bytes, and finished keys use no memory. An open-addressing hash table finds the slot. It does not
 // allocate after it has grown to the number of keys that are open at the same time.
+//
+// An item that cannot be sent yet is parked in the queue of its key. A heap has the keys that may be
+// sent and have parked items, by their first item. So an item that waits for its key costs no time
+// until the key is free.
 
 #ifndef WAYBILL_BATCH_DETAIL_SEND_KEYS_HPP
 #define WAYBILL_BATCH_DETAIL_SEND_KEYS_HPP
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <waybill/batch/detail/send_items.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -24,15 +29,29 @@ public:
         std::uint64_t key = 0;          ///< The caller's number.
         std::uint64_t stopped_at = 0;   ///< First item that did not arrive; later ones are blocked.
         std::uint64_t blocked_end = 0;  ///< End of the blocked items; `highest_size` if stopped.
-        std::uint32_t items = 0;        ///< Number of open items.
-        bool in_flight = false;         ///< Items of the key are in an attempt in flight.
+        std::uint64_t first_parked = 0;  ///< Set if `parked` is not 0.
+        std::uint64_t last_parked = 0;   ///< The same.
+        std::uint32_t items = 0;         ///< Number of open items.
+        std::uint32_t parked = 0;        ///< Number of parked items.
+        std::uint32_t heap_index = 0;    ///< Index in the heap plus 1; 0 if it is not there.
+        bool in_flight = false;          ///< Items of the key are in an attempt in flight.
+        bool drafted = false;            ///< Its only item that may be sent now is in the draft.
+        bool refused = false;            ///< In the result that is examined: an item was refused.
+        bool overtaken = false;          ///< The same: a later item of the key has arrived.
 
+        [[nodiscard]] bool busy() const noexcept { return in_flight || drafted; }
         [[nodiscard]] bool stopped() const noexcept { return blocked_end == highest_size; }
         [[nodiscard]] bool blocks(std::uint64_t n) const noexcept
         {
             return stopped_at < n && n < blocked_end;
         }
-        friend bool operator==(const slot&, const slot&) = default;
+        /// The parked items are not compared: the states of the items determine them.
+        friend bool operator==(const slot& a, const slot& b)
+        {
+            return a.key == b.key && a.stopped_at == b.stopped_at &&
+                   a.blocked_end == b.blocked_end && a.items == b.items &&
+                   a.in_flight == b.in_flight && a.drafted == b.drafted;
+        }
     };
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -74,6 +93,72 @@ public:
         return true;
     }
 
+    /// The first parked item of all keys that may be sent; `highest_size` if there is none.
+    [[nodiscard]] std::uint64_t first_ready() const noexcept
+    {
+        return heap_.empty() ? highest_size : slots_[heap_.front()].first_parked;
+    }
+    /// The number of parked items.
+    [[nodiscard]] std::uint64_t parked() const noexcept { return parked_; }
+    /// True if a key in flight has parked items.
+    [[nodiscard]] bool any_waits_for_flight() const noexcept { return parked_in_flight_ != 0; }
+
+    /// Parks item `n` of the slot. Requires: it is before or after all its other parked items.
+    void park(send_items& items, std::uint32_t s, std::uint64_t n)
+    {
+        slot& k = slots_[s];
+        if (k.parked == 0) {
+            k.first_parked = k.last_parked = n;
+        } else if (n < k.first_parked) {
+            items.link(n, k.first_parked);
+            k.first_parked = n;
+        } else {
+            items.link(k.last_parked, n);
+            k.last_parked = n;
+        }
+        count_parked(k, 1);
+        update_heap(s);
+    }
+    /// Takes item `n` out of the queue of its key. O(1) if it is the first, as usual.
+    void unpark(send_items& items, std::uint32_t s, std::uint64_t n)
+    {
+        slot& k = slots_[s];
+        if (k.first_parked == n) {
+            if (k.parked != 1) k.first_parked = items.linked_to(n);
+        } else {
+            std::uint64_t before = k.first_parked;
+            while (items.linked_to(before) != n) before = items.linked_to(before);
+            if (k.last_parked == n) k.last_parked = before;
+            else items.link(before, items.linked_to(n));
+        }
+        count_parked(k, -1);
+        update_heap(s);
+    }
+    /// Empties the queues of all keys.
+    void unpark_all()
+    {
+        for (slot& k : slots_) k.parked = k.heap_index = 0;
+        heap_.clear();
+        parked_ = parked_in_flight_ = 0;
+    }
+
+    void set_in_flight(std::uint32_t s, bool in_flight)
+    {
+        slot& k = slots_[s];
+        if (k.in_flight != in_flight) {
+            k.in_flight = in_flight;
+            if (in_flight) parked_in_flight_ += k.parked;
+            else parked_in_flight_ -= k.parked;
+        }
+        k.drafted = false;
+        update_heap(s);
+    }
+    void set_drafted(std::uint32_t s, bool drafted)
+    {
+        slots_[s].drafted = drafted;
+        update_heap(s);
+    }
+
     /// The keys and their states are the value, not the positions of the slots.
     friend bool operator==(const send_keys& a, const send_keys& b)
     {
@@ -110,7 +195,8 @@ private:
         if ((slot_count_ + 1) * 2 > index_.size()) grow();
         std::uint32_t s = first_free_;
         if (s == none) {
-            slots_.push_back({});
+            const slot unused;
+            slots_.push_back(unused);
             s = static_cast<std::uint32_t>(slots_.size() - 1);
         } else {
             first_free_ = slots_[s].items;
@@ -133,6 +219,7 @@ private:
         constexpr std::size_t min_index_size = 16;  // a power of two, as hash_index() requires
         std::vector<std::uint32_t> old(index_.empty() ? min_index_size : index_.size() * 2, none);
         slots_.reserve(old.size() / 2);
+        heap_.reserve(old.size() / 2);
         old.swap(index_);
         for (const std::uint32_t s : old) {
             if (s != none) insert(s);
@@ -157,10 +244,70 @@ private:
         --slot_count_;
     }
 
+    void count_parked(slot& k, int change) noexcept
+    {
+        const auto n = static_cast<std::uint32_t>(change);
+        k.parked += n;
+        parked_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
+        if (k.in_flight)
+            parked_in_flight_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
+    }
+
+    /// Adds the slot to the heap, moves it to its place there, or removes it.
+    void update_heap(std::uint32_t s)
+    {
+        slot& k = slots_[s];
+        const bool ready = k.parked != 0 && !k.busy();
+        if (ready && k.heap_index == 0) {
+            heap_.push_back(s);
+            sift_up(heap_.size() - 1, s);
+        } else if (ready) {
+            sift_down(sift_up(k.heap_index - 1U, s), s);
+        } else if (k.heap_index != 0) {
+            const std::size_t hole = k.heap_index - 1U;
+            k.heap_index = 0;
+            const std::uint32_t last = heap_.back();
+            heap_.pop_back();
+            if (last != s) sift_down(sift_up(hole, last), last);
+        }
+    }
+    std::size_t place(std::size_t i, std::uint32_t s)
+    {
+        heap_[i] = s;
+        slots_[s].heap_index = static_cast<std::uint32_t>(i) + 1;
+        return i;
+    }
+    std::size_t sift_up(std::size_t i, std::uint32_t s)
+    {
+        const std::uint64_t item = slots_[s].first_parked;
+        for (; i != 0; i = (i - 1) / 2) {
+            const std::uint32_t parent = heap_[(i - 1) / 2];
+            if (slots_[parent].first_parked <= item) break;
+            place(i, parent);
+        }
+        return place(i, s);
+    }
+    void sift_down(std::size_t i, std::uint32_t s)
+    {
+        const std::uint64_t item = slots_[s].first_parked;
+        for (std::size_t child = 2 * i + 1; child < heap_.size(); child = 2 * i + 1) {
+            if (child + 1 < heap_.size() &&
+                slots_[heap_[child + 1]].first_parked < slots_[heap_[child]].first_parked)
+                ++child;
+            if (item <= slots_[heap_[child]].first_parked) break;
+            place(i, heap_[child]);
+            i = child;
+        }
+        place(i, s);
+    }
+
     std::vector<slot> slots_;
     std::vector<std::uint32_t> index_;
+    std::vector<std::uint32_t> heap_;  // slots that may be sent and have parked items
     std::uint32_t first_free_ = none;
     std::size_t slot_count_ = 0;
+    std::uint64_t parked_ = 0;            // in all keys
+    std::uint64_t parked_in_flight_ = 0;  // in keys in flight
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sending.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
@@ -24,13 +24,6 @@ namespace waybill::inline v0_2::detail {
 /// Gives send_all access to what the sender stores about its open input and its attempts.
 struct open_report_of {
     [[nodiscard]] static open_report& in(batch_sender& s) noexcept { return s.open_report_; }
-    /// The number of items that are sent again after an unknown outcome for the first time.
-    [[nodiscard]] static std::uint64_t count_repeated(batch_sender& s, std::uint64_t attempt)
-    {
-        const flight* f = s.flights_.find(attempt);
-        if (f == nullptr || f->unknown_outcomes == 0 || f->repeated) return 0;
-        return s.queue_.count_not_marked(f->runs);
-    }
     /// True if `next` returns the same action after an item that certainly fits.
     [[nodiscard]] static bool takes_ahead(const batch_sender& s)
     {
@@ -51,9 +44,9 @@ public:
     attempt_guard(batch_sender& s, const batch_sender::send& a, steady_time now)
         : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
-        report().maybe_twice =
-            saturating_add(report().maybe_twice, open_report_of::count_repeated(s_, attempt_));
+        const std::uint64_t before = s_.maybe_twice();
         s_.on(batch_sender::started{attempt_}, now);
+        report().maybe_twice = saturating_add(report().maybe_twice, s_.maybe_twice() - before);
         ++report().sends;
     }
     attempt_guard(const attempt_guard&) = delete;
@@ -201,9 +194,6 @@ private:
         attempt_guard guard(s_, a, now);
         // `started` has moved the runs into the flight. The view in `batch` is still valid.
         send_outcome o = send_(batch);
-        open_report_.failure.clear();
-        if (batch_sender::failed* f = get_if<batch_sender::failed>(&o))
-            open_report_.failure = std::move(f->text);
         const event_result result = match(o, [&](auto& event) {
             event.attempt = attempt;
             if constexpr (requires { event.random; }) {
@@ -234,13 +224,8 @@ private:
 
     void record(const batch_sender::report& x, steady_time now)
     {
-        item_report r{.items = {.first = x.items.first - input_begin_, .count = x.items.count},
-                      .outcome = x.outcome,
-                      .kind = x.kind,
-                      .bytes = x.bytes,
-                      .limit = x.limit,
-                      .envelope = x.envelope};
-        if (x.outcome == item_outcome::failed) r.text = open_report_.failure;
+        item_report r = as_item_report(x);
+        r.items.first -= input_begin_;
         if (x.outcome == item_outcome::too_large) r.text = open_report_.not_replaced;
         open_report_.report.add(std::move(r));
         if (x.outcome == item_outcome::too_large) open_report_.not_replaced.clear();

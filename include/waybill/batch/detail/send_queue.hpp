@@ -32,9 +32,13 @@ public:
           too_large_(p.on_too_large),
           prototype_{.basis = p.exact_sizes ? size_basis::exact : size_basis::body},
           ordered_(p.ordered),
-          one_key_(p.one_key)
+          one_key_(p.one_key),
+          may_overtake_(p.may_overtake),
+          strict_(p.ordered && p.limit.answers_per_entry && !p.may_overtake),
+          items_(p.ordered)
     {
         if (limits_.items == 0) limits_.items = 1;
+        max_items_ = limits_.items;
     }
 
     [[nodiscard]] std::uint64_t begin() const noexcept { return items_.begin(); }
@@ -121,45 +125,61 @@ public:
     }
 
     /// Lets the draft grow until it is full or the queue ends. Items that cannot be sent end at
-    /// once.
+    /// once. Parked items come first: they have lower numbers than those that were not examined.
     void extend(const calibrator& estimates, steady_time now, settlements& outcomes)
     {
         draft_.end_look_ahead(items_);
-        for (; !draft_.full && draft_.next_item != end(); ++draft_.next_item) {
-            send_item& i = items_[draft_.next_item];
+        while (!draft_.full) {
+            const std::uint64_t ready = keys_.first_ready();
+            const bool parked = ready != highest_size;
+            const std::uint64_t n = parked ? ready : draft_.next_item;
+            if (n == end()) break;
+            send_item& i = items_[n];
             if (i.state == item_state::oversized) break;
-            if (i.state != item_state::waiting) continue;
-            if (ordered_) {
-                if (keys_[i.key].blocks(draft_.next_item)) {
-                    end_item(draft_.next_item, item_outcome::blocked_by_key, outcomes);
-                    continue;
+            if (i.state != item_state::waiting) {
+                ++draft_.next_item;
+                continue;
+            }
+            if (ordered_ && keys_[i.key].blocks(n)) {
+                examined(n, i);
+                end_item(n, item_outcome::blocked_by_key, outcomes);
+                continue;
+            }
+            if (ordered_ && keys_[i.key].busy()) {
+                if (keys_.parked() >= max_parked()) {
+                    // Nothing can be added until the draft is sent.
+                    if (keys_[i.key].drafted) draft_.close(batch_close_reason::key);
+                    break;
                 }
-                if (keys_[i.key].in_flight) {
-                    if (draft_.busy_skips >= max_busy_skips()) break;
-                    ++draft_.busy_skips;
-                    continue;
-                }
+                examined(n, i);
+                keys_.park(items_, i.key, n);
+                continue;
             }
             const std::uint64_t alone_bytes = saturating_add(limits_.envelope, i.bytes);
             const bool exceeds_single = i.bytes > limits_.single;
             const bool large = exceeds_single || too_large(i, alone_bytes, estimates);
-            if (large && !decide_sent_alone(i, alone_bytes, estimates)) {
-                if (alone_bytes <= estimates.ceiling() && trial_is_open())
+            if (large && !decide_sent_alone(n, i, alone_bytes, estimates)) {
+                if (alone_bytes <= estimates.ceiling() && trial_is_open(n))
                     break;  // wait for the trial
                 const std::uint64_t limit = exceeds_single ? limits_.single : estimates.limit();
-                if (handle_too_large(draft_.next_item, exceeds_single ? i.bytes : alone_bytes,
-                                     limit, outcomes))
-                    break;
+                const std::uint64_t bytes = exceeds_single ? i.bytes : alone_bytes;
+                if (request_replacement(n, bytes, limit)) break;
+                examined(n, i);
+                end_too_large(n, bytes, limit, outcomes);
                 continue;
             }
             if (draft_.empty()) draft_.started_at = now;
-            if (!draft_.admit(draft_.next_item, i, estimates, limits_, one_key_, large)) break;
+            if (!draft_.admit(n, i, estimates, max_items_, one_key_, large)) break;
+            examined(n, i);
+            if (strict_) keys_.set_drafted(i.key, true);
         }
-        draft_.waits_for_keys = draft_.busy_skips != 0 && !draft_.full && !is_half_full(estimates);
+        draft_.waits_for_keys =
+            keys_.any_waits_for_flight() && !draft_.full && !is_half_full(estimates);
         // No look-ahead for a draft that `next` may have returned: its changes must be visible.
         const bool waits = !draft_.empty() && !is_flushed() && draft_.next_item == end();
         if (waits && !ordered_ && !one_key_) {
-            draft_.look_ahead(estimates, limits_, prototype_.basis == size_basis::exact);
+            draft_.look_ahead(estimates, limits_, max_items_,
+                              prototype_.basis == size_basis::exact);
             if (!lingers()) items_.announce(draft_.certain_items());
         }
         trim();
@@ -169,10 +189,17 @@ public:
     [[nodiscard]] bool refit(const calibrator& estimates, steady_time now, settlements& outcomes)
     {
         draft_.end_look_ahead(items_);
-        if (draft_.sizes.items > 1 && !estimates.fits(draft_.sizes)) return false;
-        draft_.reopen(limits_);
+        const std::uint64_t items = draft_.sizes.items;
+        if (items > max_items_ || (items > 1 && !estimates.fits(draft_.sizes))) return false;
+        draft_.reopen(max_items_);
         extend(estimates, now, outcomes);
         return true;
+    }
+
+    /// True if an item before the end of the draft can be sent and is not in it.
+    [[nodiscard]] bool draft_is_late() const noexcept
+    {
+        return !draft_.empty() && keys_.first_ready() < draft_.runs.back().end();
     }
 
     /// Cuts the draft again from the head. Items in flight must have the state `in_flight`. A draft
@@ -181,23 +208,24 @@ public:
     {
         draft_.end_look_ahead(items_);
         const steady_time since = draft_.empty() ? now : draft_.started_at;
-        draft_.begin(begin(), items_);
+        if (ordered_) park(draft_.runs);
+        draft_.begin(ordered_ ? draft_.next_item : begin(), items_);
         extend(estimates, now, outcomes);
         if (!draft_.empty()) draft_.started_at = earlier(draft_.started_at, since);
     }
 
     /// Removes the runs of the draft and begins the next draft after it. Marks the keys of the
     /// removed items as in flight. The items themselves get the state `in_flight` later, if a draft
-    /// is cut from the head again: the next draft examines only items after them. `buffer` is for
-    /// the runs of the next draft.
-    [[nodiscard]] std::vector<item_range> take_draft(std::vector<item_range> buffer)
+    /// is cut from the head again: the next draft examines only items after them. `runs`, which
+    /// has been empty, is the buffer of the next draft.
+    void take_draft(std::vector<item_range>& runs)
     {
         if (ordered_) {
-            items_.for_each(draft_.runs, [this](send_item& i) { keys_[i.key].in_flight = true; });
+            items_.for_each(draft_.runs,
+                            [this](send_item& i) { keys_.set_in_flight(i.key, true); });
         }
-        buffer.swap(draft_.runs);
+        runs.swap(draft_.runs);
         draft_.begin(draft_.next_item, items_);
-        return buffer;
     }
 
     /// Records the outcome of a batch with the single item `n`, for the trials of other items.
@@ -214,46 +242,110 @@ public:
     /// ends as `in_doubt`.
     void mark_maybe_arrived(const std::vector<item_range>& runs)
     {
-        items_.for_each(runs, [](send_item& i) { i.maybe_arrived = 1; });
+        items_.for_each(runs, [this](send_item& i) { mark_maybe_arrived(i); });
+        if (!ordered_ || !may_overtake_) return;
+        // The answer that was lost can have refused an item and accepted later ones of its key.
+        items_.for_each(runs, [this](send_item& i) { keys_[i.key].refused = false; });
+        items_.for_each(runs, [this](send_item& i) {
+            mark_maybe_overtook(i, std::exchange(keys_[i.key].refused, true));
+        });
     }
-    /// The number of items in `runs` that are not marked as maybe arrived.
-    [[nodiscard]] std::uint64_t count_not_marked(const std::vector<item_range>& runs)
+    void mark_maybe_arrived(send_item& i) noexcept
+    {
+        if (i.maybe_arrived == 0) ++not_sent_again_;
+        i.maybe_arrived = 1;
+    }
+    /// These items are sent. Returns the number of items that are sent for the first time after a
+    /// batch with them may have arrived. O(1) if there are no such items in the queue.
+    [[nodiscard]] std::uint64_t count_sent_again(const std::vector<item_range>& runs)
     {
         std::uint64_t n = 0;
-        items_.for_each(runs, [&n](const send_item& i) { n += 1U - i.maybe_arrived; });
+        if (not_sent_again_ == 0) return n;
+        items_.for_each(runs, [&n](send_item& i) {
+            if (i.maybe_arrived != 0 && i.sent_again == 0) ++n;
+            i.sent_again = i.maybe_arrived;
+        });
+        not_sent_again_ -= n;
         return n;
     }
 
-    /// Lets all items in `runs` wait again.
+    /// The items of a batch that was not sent, or of which nothing arrived, wait again.
     void give_back(const std::vector<item_range>& runs)
     {
-        release_keys(runs);
         items_.set_state(runs, item_state::waiting);
+        release_keys(runs);
+        if (ordered_) park(runs);
     }
 
-    /// An item fits into no batch. True if the caller is asked to replace it; otherwise it ends.
-    bool handle_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
-                          settlements& outcomes)
+    /// A batch with only the item `n` was too large. Asks the caller to replace it, or ends it.
+    void refuse_alone(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
+                      settlements& outcomes)
+    {
+        if (ordered_) keys_.set_in_flight(items_[n].key, false);
+        if (!request_replacement(n, bytes, limit)) end_too_large(n, bytes, limit, outcomes);
+        else if (ordered_) keys_.park(items_, items_[n].key, n);
+    }
+
+    /// The end of item `n`, which is too large.
+    [[nodiscard]] batch_sender_types::report report_of_too_large(std::uint64_t n,
+                                                                 std::uint64_t bytes,
+                                                                 std::uint64_t limit)
+    {
+        if (items_[n].maybe_arrived != 0) return {.outcome = item_outcome::in_doubt};
+        return {.outcome = item_outcome::too_large,
+                .kind = fault_kind::permanent,
+                .bytes = bytes,
+                .limit = limit,
+                .envelope = limits_.envelope};
+    }
+
+    /// An item fits into no batch. True if the caller is asked to replace it.
+    [[nodiscard]] bool request_replacement(std::uint64_t n, std::uint64_t bytes,
+                                           std::uint64_t limit)
     {
         send_item& i = items_[n];
-        if (too_large_ == send_policy::when_too_large::replace && i.replace_handled == 0) {
-            i.state = item_state::oversized;
-            replace_requests_.push_back(
-                {.item = n, .bytes = bytes, .limit = limit, .envelope = limits_.envelope});
-            return true;
-        }
-        end_too_large(n, bytes, limit, outcomes);
-        return false;
+        if (too_large_ != send_policy::when_too_large::replace || i.replace_handled != 0)
+            return false;
+        i.state = item_state::oversized;
+        replace_requests_.push_back(
+            {.item = n, .bytes = bytes, .limit = limit, .envelope = limits_.envelope});
+        return true;
+    }
+    /// Allocates for replace requests of a result.
+    void make_room_for_requests(std::size_t more) { detail::make_room(replace_requests_, more); }
+
+    /// A batch of several items failed for good, and one of them may be the reason. Half of them are
+    /// sent next, and so on, until the item is alone: about log2(items) requests.
+    void isolate(std::uint64_t items) noexcept
+    {
+        set_suspects(suspects_ == 0 ? items : lesser(suspects_, items));
+    }
+    /// A batch of `items` items was accepted. If some are suspect, these were the first of them.
+    void clear_suspects(std::uint64_t items) noexcept
+    {
+        if (suspects_ != 0) set_suspects(saturating_sub(suspects_, items));
+    }
+
+    /// Forgets all items and keys.
+    void clear()
+    {
+        draft_.end_look_ahead(items_);
+        items_.clear();
+        keys_ = {};
+        draft_.begin(end(), items_);
+        replace_requests_.clear();
+        not_sent_again_ = 0;
     }
 
     /// Ends the first replace request. `bytes` is the item's new size. If empty, the item ends.
     void replace(std::optional<std::uint64_t> bytes, settlements& outcomes)
     {
         const batch_sender_types::replace a = replace_requests_.front();
-        replace_requests_.erase(replace_requests_.begin());
+        remove_at(replace_requests_, 0);
         send_item& i = items_[a.item];
         i.replace_handled = 1;
         if (!bytes) {
+            if (ordered_ && a.item < draft_.next_item) keys_.unpark(items_, i.key, a.item);
             end_too_large(a.item, a.bytes, a.limit, outcomes);
             return;
         }
@@ -264,56 +356,88 @@ public:
         i.state = item_state::waiting;
     }
 
-    /// Sets the state of a failed item: waiting if it is to be sent `again`, otherwise failed, or
-    /// in doubt.
-    static void fail(send_item& i, fault_kind kind, bool again)
-    {
-        i.state = again                  ? item_state::waiting
-                  : i.maybe_arrived != 0 ? item_state::in_doubt
-                                         : item_state::failed;
-        if (i.state == item_state::failed) i.max_items = static_cast<std::uint16_t>(kind);
-    }
-
-    /// Processes the result of a batch. Ends the items that do not wait again, by their states, and
-    /// reports their outcomes in runs.
-    void settle(const std::vector<item_range>& runs, settlements& outcomes)
+    /// Processes the result of a batch. `verdict(n, item)` returns the report of item `n`
+    /// with `items.count` 1 if it ends, or 0 if it waits again. Equal outcomes are
+    /// reported in runs.
+    template <class F>
+    void settle(const std::vector<item_range>& runs, settlements& outcomes, F&& verdict)
     {
         release_keys(runs);
         batch_sender_types::report run;
-        const auto push_run = [&] {
-            if (run.items.count != 0) outcomes.push(run);
-            run.items.count = 0;
-        };
         for (const item_range& r : runs) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
-                const send_item& i = items_[n];
-                if (i.state == item_state::waiting) continue;
-                item_outcome o = item_outcome::accepted;
-                fault_kind kind = fault_kind::none;
-                if (i.state == item_state::in_doubt) o = item_outcome::in_doubt;
-                if (i.state == item_state::failed) {
-                    o = item_outcome::failed;
-                    kind = static_cast<fault_kind>(i.max_items);
+                send_item& i = items_[n];
+                i.state = item_state::waiting;
+                batch_sender_types::report ends = verdict(n, i);
+                if (ends.items.count == 0) continue;
+                end_item(n, ends.outcome);
+                ends.items = run.items;
+                const bool more = run.items.count != 0 && run.items.end() == n && ends == run &&
+                                  run.outcome != item_outcome::too_large;
+                if (more) {
+                    ++run.items.count;
+                    continue;
                 }
-                end_item(n, o);
-                if (run.items.end() != n || run.outcome != o || run.kind != kind) push_run();
-                if (run.items.count == 0) {
-                    run = {.items = {.first = n, .count = 0}, .outcome = o, .kind = kind};
-                }
-                ++run.items.count;
+                if (run.items.count != 0) outcomes.push(run);
+                run = ends;
+                run.items = {.first = n, .count = 1};
             }
         }
-        push_run();
+        if (run.items.count != 0) outcomes.push(run);
+        if (ordered_) park(runs);
     }
+
+    enum class entry_answer : std::uint8_t { accepted, refused, unknown };
+
+    /// Marks the keys of a batch in which a refused item stands before one that has arrived, or may
+    /// have. `answer()` returns the answers in the order of the batch.
+    template <class F>
+    void find_overtaken(const std::vector<item_range>& runs, F&& answer)
+    {
+        if (!ordered_) return;
+        items_.for_each(
+            runs, [this](send_item& i) { keys_[i.key].refused = keys_[i.key].overtaken = false; });
+        items_.for_each(runs, [&](send_item& i) {
+            send_keys::slot& k = keys_[i.key];
+            const entry_answer a = answer();
+            if (a != entry_answer::refused) k.overtaken = k.overtaken || k.refused;
+            if (a != entry_answer::accepted) k.refused = true;
+        });
+        items_.for_each(runs, [this](send_item& i) { keys_[i.key].refused = false; });
+    }
+    /// An item of the batch was refused, in the order of the batch. True if its key ends with it:
+    /// it is the first one, and a later item of the key has arrived.
+    [[nodiscard]] bool refuse_entry(const send_item& i)
+    {
+        if (!ordered_) return false;
+        send_keys::slot& k = keys_[i.key];
+        const bool first = !std::exchange(k.refused, true);
+        return first && k.overtaken && !may_overtake_;
+    }
+    /// The outcome of an item of the batch is unknown, in the order of the batch.
+    void doubt_entry(send_item& i)
+    {
+        mark_maybe_arrived(i);
+        if (ordered_) mark_maybe_overtook(i, keys_[i.key].refused);
+    }
+    /// An item of the batch was accepted, in the order of the batch. True if it has overtaken one of
+    /// its key, or may have.
+    [[nodiscard]] bool accept_entry(const send_item& i) const
+    {
+        return ordered_ && (keys_[i.key].refused || i.maybe_overtook != 0);
+    }
+    /// True if accepted items have to be asked for `maybe_overtook`.
+    [[nodiscard]] bool any_maybe_overtook() const noexcept { return any_maybe_overtook_; }
 
     /// Ends all items in `runs` with the same outcome.
     void settle_all(const std::vector<item_range>& runs, item_outcome o, settlements& outcomes)
     {
         outcomes.make_room(runs.size());
         release_keys(runs);
-        if (!ordered_ && !one_key_) items_.end_items(runs);
+        const bool each = ordered_ || one_key_ || not_sent_again_ != 0;
+        if (!each) items_.end_items(runs);
         for (const item_range& r : runs) {
-            if (ordered_ || one_key_) {
+            if (each) {
                 for (std::uint64_t n = r.first; n != r.end(); ++n) end_item(n, o);
             }
             outcomes.push({.items = r, .outcome = o});
@@ -324,6 +448,7 @@ public:
     void end_waiting(settlements& outcomes)
     {
         draft_.begin(begin(), items_);
+        keys_.unpark_all();
         replace_requests_.clear();
         for (; draft_.next_item != end(); ++draft_.next_item) {
             const item_state s = items_[draft_.next_item].state;
@@ -353,13 +478,14 @@ public:
         y.add_taken(b.end());
         return a.items_ == b.items_ && x == y && a.keys_ == b.keys_ &&
                a.replace_requests_ == b.replace_requests_ && a.flushed_end_ == b.flushed_end_ &&
-               a.limits_ == b.limits_ && a.linger_ == b.linger_ && a.trials_ == b.trials_;
+               a.limits_ == b.limits_ && a.max_items_ == b.max_items_ &&
+               a.suspects_ == b.suspects_ && a.linger_ == b.linger_ && a.trials_ == b.trials_;
     }
 
 private:
-    /// The most items of keys in flight that a draft skips, so that no batch walks a long queue
-    /// (`bench/run simulation`, O8).
-    [[nodiscard]] std::uint64_t max_busy_skips() const noexcept
+    /// The most items that wait for their keys while later items are examined: memory for an input
+    /// that is read on demand (`bench/run simulation`, O8).
+    [[nodiscard]] std::uint64_t max_parked() const noexcept
     {
         return 4'096 + saturating_mul(16, draft_.sizes.items);
     }
@@ -369,7 +495,7 @@ private:
     [[nodiscard]] bool is_half_full(const calibrator& estimates) const
     {
         return estimates.predict(draft_.sizes) >= estimates.limit() / 2 ||
-               draft_.sizes.items >= limits_.items / 2 + limits_.items % 2;
+               draft_.sizes.items >= max_items_ / 2 + max_items_ % 2;
     }
 
     [[nodiscard]] bool is_flushed() const noexcept
@@ -394,38 +520,72 @@ private:
     /// decides. There are three cases. The policy requires it. The item's size was reported, alone
     /// or in a sum, and may be wrong. The item is a trial of a reported limit. Begins such a trial
     /// if none is open. `alone_bytes` is as in `too_large`.
-    [[nodiscard]] bool decide_sent_alone(send_item& i, std::uint64_t alone_bytes,
+    [[nodiscard]] bool decide_sent_alone(std::uint64_t n, send_item& i, std::uint64_t alone_bytes,
                                          const calibrator& estimates)
     {
         if (alone_bytes == highest_size) return false;
         if (too_large_ == send_policy::when_too_large::send_alone) return true;
         if (i.basis == size_basis::share_of_sum || i.basis == size_basis::reported) return true;
         if (i.bytes > limits_.single || alone_bytes > estimates.ceiling()) return false;
-        if (i.on_trial == 0 && !trial_is_open() &&
-            trials_.begin_trial(draft_.next_item, alone_bytes, estimates.limit())) {
+        if (i.on_trial == 0 && !trial_is_open(n) &&
+            trials_.begin_trial(n, alone_bytes, estimates.limit())) {
             i.on_trial = 1;
         }
         return i.on_trial != 0;
     }
 
-    /// True if an item before the next one is being tried.
-    [[nodiscard]] bool trial_is_open()
+    /// True if an item before `next` is being tried.
+    [[nodiscard]] bool trial_is_open(std::uint64_t next)
     {
         const std::uint64_t n = trials_.last_trial();
-        if (n < begin() || n >= draft_.next_item) return false;
+        if (n < begin() || n >= next) return false;
         return items_[n].on_trial != 0 && items_[n].state != item_state::ended;
+    }
+
+    void set_suspects(std::uint64_t items) noexcept
+    {
+        suspects_ = items;
+        max_items_ = items == 0 ? limits_.items : greater(items / 2, 1);
+    }
+
+    void mark_maybe_overtook(send_item& i, bool overtook) noexcept
+    {
+        if (!overtook) return;
+        i.maybe_overtook = 1;
+        any_maybe_overtook_ = true;
     }
 
     void release_keys(const std::vector<item_range>& runs)
     {
         if (!ordered_) return;
-        items_.for_each(runs, [this](send_item& i) { keys_[i.key].in_flight = false; });
+        items_.for_each(runs, [this](send_item& i) { keys_.set_in_flight(i.key, false); });
+    }
+
+    /// Item `n` is in the draft, parked or ended: it does not have to be examined again now.
+    void examined(std::uint64_t n, const send_item& i)
+    {
+        if (n == draft_.next_item) ++draft_.next_item;
+        else keys_.unpark(items_, i.key, n);
+    }
+
+    /// Parks the items in `runs` that still wait. They come before the parked items of their keys.
+    void park(const std::vector<item_range>& runs)
+    {
+        for (std::size_t r = runs.size(); r-- != 0;) {
+            for (std::uint64_t n = runs[r].end(); n-- != runs[r].first;) {
+                const send_item& i = items_[n];
+                if (i.state != item_state::waiting && i.state != item_state::oversized) continue;
+                if (strict_) keys_.set_drafted(i.key, false);
+                keys_.park(items_, i.key, n);
+            }
+        }
     }
 
     void end_item(std::uint64_t n, item_outcome o)
     {
         send_item& i = items_[n];
         i.state = item_state::ended;
+        if (i.maybe_arrived != 0 && i.sent_again == 0) --not_sent_again_;
         if (!ordered_ && !one_key_) return;
         const bool stops = o == item_outcome::too_large || o == item_outcome::failed ||
                            o == item_outcome::in_doubt;
@@ -445,17 +605,13 @@ private:
     void end_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
                        settlements& outcomes)
     {
-        if (items_[n].maybe_arrived != 0) return end_item(n, item_outcome::too_large, outcomes);
-        end_item(n, item_outcome::too_large);
-        outcomes.push({.items = {.first = n, .count = 1},
-                       .outcome = item_outcome::too_large,
-                       .kind = fault_kind::permanent,
-                       .bytes = bytes,
-                       .limit = limit,
-                       .envelope = limits_.envelope});
+        batch_sender_types::report r = report_of_too_large(n, bytes, limit);
+        r.items = {.first = n, .count = 1};
+        end_item(n, r.outcome);
+        outcomes.push(r);
     }
 
-    static constexpr std::uint32_t max_key = ~std::uint32_t{0} >> 1U;  // send_item::key has 31 bits
+    static constexpr std::uint32_t max_key = ~std::uint32_t{0} >> 3U;  // send_item::key has 29 bits
 
     batch_limits limits_;
     duration linger_;
@@ -463,7 +619,13 @@ private:
     send_item prototype_;  // copied for each queued item
     bool ordered_;
     bool one_key_;
+    bool may_overtake_;
+    bool strict_;                      // at most one item of a key in a batch
+    std::uint64_t max_items_;          // of a batch; fewer while an item is being isolated
+    std::uint64_t suspects_ = 0;       // items of the smallest batch that failed for good; or 0
+    bool any_maybe_overtook_ = false;  // an item has had this mark
     std::uint64_t flushed_end_ = 0;
+    std::uint64_t not_sent_again_ = 0;  // items that may have arrived and were not sent again since
     send_items items_;
     send_keys keys_;
     send_draft draft_;

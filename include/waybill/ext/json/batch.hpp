@@ -61,6 +61,7 @@ void to_json(Json& j, const send_policy& p)
          {"exact_sizes", p.exact_sizes},
          {"in_flight", p.in_flight},
          {"ordered", p.ordered},
+         {"may_overtake", p.may_overtake},
          {"one_key", p.one_key},
          {"on_too_large", p.on_too_large},
          {"linger", p.linger},
@@ -78,6 +79,7 @@ void read_value(const json_place<Json>& at, send_policy& into)
         .optional("exact_sizes", into.exact_sizes)
         .optional("in_flight", into.in_flight)
         .optional("ordered", into.ordered)
+        .optional("may_overtake", into.may_overtake)
         .optional("one_key", into.one_key)
         .optional("on_too_large", into.on_too_large)
         .optional("linger", into.linger)
@@ -245,6 +247,7 @@ void to_json(Json& j, const item_report& r)
         if (r.envelope != 0) j["envelope"] = detail::size_or_unlimited(r.envelope);
     }
     if (!r.text.empty()) detail::put_text(j, "text", r.text);
+    if (r.overtook) j["overtook"] = true;
 }
 
 template <detail::json_value Json>
@@ -256,6 +259,7 @@ void to_json(Json& j, const send_report& r)
          {"accepted", r.accepted},
          {"not_accepted", r.not_accepted},
          {"maybe_twice", r.maybe_twice},
+         {"overtook", r.overtook},
          {"unaccepted_bytes", r.unaccepted_bytes},
          {"stopped", r.stopped},
          {"outcomes", r.outcomes}};
@@ -277,12 +281,7 @@ void to_json(Json& j, const batch_sender::send& a)
 template <detail::json_value Json>
 void to_json(Json& j, const batch_sender::report& a)
 {
-    j = item_report{.items = a.items,
-                    .outcome = a.outcome,
-                    .kind = a.kind,
-                    .bytes = a.bytes,
-                    .limit = a.limit,
-                    .envelope = a.envelope};
+    j = detail::as_item_report(a);
     j["act"] = "report";
 }
 

@@ -39,7 +39,8 @@ void to_json(Json& j, const batch_limits& l)
     j = {{"bytes", detail::size_or_unlimited(l.bytes)},
          {"items", detail::size_or_unlimited(l.items)},
          {"single", detail::size_or_unlimited(l.single)},
-         {"envelope", detail::size_or_unlimited(l.envelope)}};
+         {"envelope", detail::size_or_unlimited(l.envelope)},
+         {"answers_per_entry", l.answers_per_entry}};
 }
 
 template <detail::json_value Json>
@@ -50,6 +51,7 @@ void read_value(const json_place<Json>& at, batch_limits& into)
         .optional_size("items", into.items)
         .optional_size("single", into.single)
         .optional_size("envelope", into.envelope)
+        .optional("answers_per_entry", into.answers_per_entry)
         .done();
 }
 

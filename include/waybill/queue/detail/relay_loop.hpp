@@ -141,8 +141,7 @@ public:
           transmit_(transmit),
           clock_(clock),
           policy_(valid(p)),
-          report_(report),
-          max_rows_(policy_.max_rows)
+          report_(report)
     {
     }
 
@@ -150,7 +149,7 @@ public:
     {
         if (!sender_.policy().ordered) return end(relay_report::ending::unordered_sender);
         if (sender_.input_begin()) return end(relay_report::ending::other_input);
-        discard_items(sender_, clock_.now());
+        sender_.on(typename Sender::discarded{}, clock_.now());
         while (report_.outcome == relay_report::ending::running) claim();
     }
 
@@ -165,7 +164,7 @@ private:
         if (clock_.stop_requested()) return end(relay_report::ending::stop_requested);
         const steady_time now = clock_.now();
         const wall_time wall = clock_.wall_now();
-        const auto claimed = store_.claim(max_rows_, wall, wall + policy_.lease);
+        const auto claimed = store_.claim(policy_.max_rows, wall, wall + policy_.lease);
         if (!claimed) {
             ++report_.store_errors;
             report_.last_error = claimed.error();
@@ -184,17 +183,9 @@ private:
     void finish(const one_claim& c, typename one_claim::ending e)
     {
         put_off_until_ = later(put_off_until_, c.put_off_until());
-        if (c.refused_batch() != 0) max_rows_ = c.refused_batch() / 2;
-        else if (c.all_sent()) max_rows_ += lesser_count(max_rows_, policy_.max_rows - max_rows_);
         if (e == one_claim::ending::stopped) end(relay_report::ending::stop_requested);
         else if (e == one_claim::ending::lost) pause();
-        else if (!c.changed_rows() && c.refused_batch() == 0 && !sender_.has_stopped()) pause();
-    }
-
-    [[nodiscard]] static constexpr std::uint64_t lesser_count(std::uint64_t a,
-                                                              std::uint64_t b) noexcept
-    {
-        return b < a ? b : a;
+        else if (!c.changed_rows() && !sender_.has_stopped()) pause();
     }
 
     void pause()
@@ -209,7 +200,6 @@ private:
     Clock& clock_;
     relay_report::policy policy_;
     relay_report& report_;
-    std::uint64_t max_rows_;  // of the next claim; fewer after a batch was refused as a whole
     steady_time put_off_until_ = steady_time::lowest();
 };
 

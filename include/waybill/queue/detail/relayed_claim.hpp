@@ -29,37 +29,6 @@ using send_outcome_of =
     variant<typename Sender::accepted, typename Sender::too_large, typename Sender::partial,
             typename Sender::throttled, typename Sender::failed, typename Sender::outcome_unknown>;
 
-/// Ends all items of a sender without sending them. Its calibration and its pauses stay.
-template <class Sender>
-void discard_items(Sender& s, steady_time now)
-{
-    // An attempt may still be in flight if its start has thrown. It has one of the last numbers.
-    constexpr int last_numbers = 64;
-    std::uint64_t attempt = s.attempts_end();
-    for (int n = 0; n != last_numbers && attempt != 0 && s.in_flight() != 0; ++n)
-        s.on(typename Sender::failed{.attempt = --attempt, .kind = fault_kind::permanent}, now);
-    bool flushed = false;
-    for (bool running = true; running && !s.finished();) {
-        match(
-            s.next(steady_time::highest()),
-            [&](const typename Sender::send& a) {
-                s.on(typename Sender::failed{.attempt = a.attempt, .kind = fault_kind::permanent},
-                     now);
-            },
-            [&](const typename Sender::report& r) {
-                s.on(typename Sender::reported{r.items}, now);
-            },
-            [&](const typename Sender::replace& r) {
-                s.on(typename Sender::not_replaced{r.item}, now);
-            },
-            [&](wait_until) { running = false; },
-            [&](idle) {
-                if (std::exchange(flushed, true)) running = false;
-                else s.on(typename Sender::flushed{}, now);
-            });
-    }
-}
-
 /// A guard for one attempt. Reports `outcome_unknown` if `transmit` throws or its result cannot be
 /// processed: the batch may have arrived.
 template <class Sender>
@@ -151,9 +120,6 @@ public:
     /// True if a row was marked, or put off until a later time.
     [[nodiscard]] bool changed_rows() const noexcept { return changed_rows_; }
     [[nodiscard]] bool all_sent() const noexcept { return all_sent_; }
-    /// The size of a batch of several rows that was refused as a whole; 0 if there was none. Its
-    /// rows were returned, because the refusal does not show which of them caused it.
-    [[nodiscard]] std::uint64_t refused_batch() const noexcept { return refused_batch_; }
     /// The latest time until which rows were put off.
     [[nodiscard]] steady_time put_off_until() const noexcept { return put_off_until_; }
 
@@ -230,20 +196,12 @@ private:
     void transmit(const typename Sender::send& a)
     {
         const std::uint64_t attempt = a.attempt;
-        const std::uint64_t items = a.items.items();
         relayed_batch batch(claimed_.messages, first_, a);
         const std::uint64_t doubtful = certain_rows(a);
         relayed_attempt guard(sender_, attempt, clock_.now());
         report_.maybe_twice += doubtful;  // if `transmit_` throws
         ++report_.sends;
         send_outcome_of<Sender> o = transmit_(batch);
-        failure_.clear();
-        refused_whole_ = false;
-        if (auto* f = get_if<typename Sender::failed>(&o)) {
-            failure_ = std::move(f->text);
-            refused_whole_ = f->kind == fault_kind::permanent && items > 1;
-            if (refused_whole_) refused_batch_ = items;
-        }
         if (holds_alternative<typename Sender::outcome_unknown>(o)) set_doubtful(a);
         else report_.maybe_twice -= doubtful;
         const auto result = match(o, [&](auto& event) {
@@ -290,24 +248,22 @@ private:
 
     void record(const typename Sender::report& r)
     {
+        if (r.overtook) report_.overtook += r.items.count;
         for (std::uint64_t n = r.items.first; n != r.items.end(); ++n) {
             const std::uint64_t row = n - first_;
-            const bool permanent = r.kind == fault_kind::permanent && !refused_whole_;
             if (r.outcome == item_outcome::accepted) sent_.push_back(row);
             else if (r.outcome == item_outcome::too_large) dead_.push_back({row, too_large(r)});
-            else if (r.outcome != item_outcome::failed)
-                (r.outcome == item_outcome::in_doubt ? later_ : returned_).push_back(row);
-            else if (permanent) dead_.push_back({row, refused()});
-            else if (r.kind == fault_kind::transient || r.kind == fault_kind::infrastructure)
-                later_.push_back(row);
-            else returned_.push_back(row);
+            else if (r.outcome == item_outcome::in_doubt) later_.push_back(row);
+            else if (r.outcome != item_outcome::failed) returned_.push_back(row);
+            else if (r.kind == fault_kind::permanent) dead_.push_back({row, refused(r)});
+            else later_.push_back(row);
         }
         if (r.outcome != item_outcome::accepted) all_sent_ = false;
     }
 
-    [[nodiscard]] std::string refused() const
+    [[nodiscard]] static std::string refused(const typename Sender::report& r)
     {
-        return failure_.empty() ? "refused by the broker without a text" : failure_;
+        return r.text.empty() ? "refused by the broker without a text" : std::string(r.text);
     }
     [[nodiscard]] static std::string too_large(const typename Sender::report& r)
     {
@@ -381,13 +337,7 @@ private:
     /// Ends the claim: the rows that are left can be claimed at once.
     void return_open_rows()
     {
-        const steady_time now = clock_.now();
-        // Keys that stopped in this claim or, for another input of the sender, before it. A row of
-        // such a key is not accepted, or its outcome is not recorded.
-        const bool all_settled = sender_.finished();
-        if (!all_settled) discard_items(sender_, now);
-        for (std::uint64_t row = 0; !(all_settled && all_sent_) && row != rows_.size(); ++row)
-            sender_.on(typename Sender::resumed{key_of(row)}, now);
+        sender_.on(typename Sender::discarded{}, clock_.now());
         report_.maybe_twice += certain_rows(sent_);
         for (const std::uint64_t row : sent_) rows_[row].open = false;  // not before the lease ends
         for (const refusal& d : dead_) rows_[d.row].open = false;
@@ -423,9 +373,6 @@ private:
     bool flushed_when_idle_ = false;
     bool changed_rows_ = false;
     bool all_sent_ = true;
-    std::string failure_{};       // text of the last failed batch
-    bool refused_whole_ = false;  // it was refused permanently and had several rows
-    std::uint64_t refused_batch_ = 0;
     steady_time until_{}, renew_at_{}, put_off_until_ = steady_time::lowest();
     wall_time renew_wall_{};
     // Rows with an outcome that is not written yet.

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+//
+// send_all against a broker that gives any answer, for a request or for each entry. The oracle sees
+// only what arrived, in which order and how often, and the report. It knows nothing of the sender.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/brief.hpp>
+#include <support/dice.hpp>
+
+#include <waybill/batch/send_all.hpp>
+#include <waybill/testing/manual_environment.hpp>
+
+namespace send_all_answers_property {
+
+using namespace waybill;
+using tests_support::dice;
+
+namespace {
+
+struct item {
+    std::uint64_t number = 0;
+    std::uint64_t bytes = 1;
+    std::uint64_t key = 0;
+    bool poison = false;  // never accepted
+};
+
+constexpr std::uint64_t never = unlimited;
+
+/// A service that answers for a request, or for each entry. Some answers are lost.
+class service {
+public:
+    service(dice& roll, std::size_t items, bool per_entry)
+        : roll_(roll),
+          per_entry_(per_entry),
+          trouble_(roll.one_in(4) ? 2 : 3 + roll(20)),
+          arrivals(items),
+          first_arrival(items, never),
+          unknown(items)
+    {
+    }
+
+    template <class Batch>
+    send_outcome operator()(const Batch& batch)
+    {
+        ++requests;
+        std::uint64_t bytes = 0;
+        for (const item& i : batch) bytes += i.bytes;
+        if (bytes > limit) return over_the_limit(bytes);
+        if (!roll_.one_in(trouble_)) return per_entry_ ? each(batch) : whole(batch);
+        switch (roll_(6)) {
+            case 0: return batch_sender::throttled{};
+            case 1: return batch_sender::throttled{.retry_after = duration::milliseconds(700)};
+            case 2: return batch_sender::failed{.kind = fault_kind::transient};
+            case 3: return batch_sender::failed{.kind = fault_kind::infrastructure};
+            case 4:  // the request is lost
+                for (const item& i : batch) unknown[i.number] = true;
+                return batch_sender::outcome_unknown{};
+            default:  // the answer is lost
+                (void)(per_entry_ ? each(batch) : whole(batch));
+                for (const item& i : batch) unknown[i.number] = true;
+                return batch_sender::outcome_unknown{};
+        }
+    }
+
+    static constexpr std::uint64_t limit = 60;
+
+private:
+    send_outcome over_the_limit(std::uint64_t bytes)
+    {
+        batch_sender::too_large refusal;
+        if (roll_.one_in(2)) refusal.actual = bytes;
+        if (roll_.one_in(2)) refusal.limit = limit;
+        return refusal;
+    }
+
+    void arrive(const item& i)
+    {
+        if (arrivals[i.number]++ == 0) first_arrival[i.number] = clock_++;
+    }
+
+    template <class Batch>
+    send_outcome whole(const Batch& batch)
+    {
+        for (const item& i : batch) {
+            if (i.poison) return batch_sender::failed{.kind = fault_kind::permanent, .text = "p"};
+        }
+        for (const item& i : batch) arrive(i);
+        return batch_sender::accepted{};
+    }
+
+    template <class Batch>
+    send_outcome each(const Batch& batch)
+    {
+        faults_.clear();
+        std::uint64_t index = 0;
+        for (const item& i : batch) {
+            if (const auto fault = answer(i)) faults_.emplace_back(index, *fault);
+            ++index;
+        }
+        std::reverse(faults_.begin(), faults_.end());  // in any order
+        if (faults_.empty()) return batch_sender::accepted{};
+        return batch_sender::partial{.failed = faults_};
+    }
+
+    /// What is not accepted has an answer.
+    std::optional<send_outcome> answer(const item& i)
+    {
+        if (i.poison) return batch_sender::failed{.kind = fault_kind::permanent, .text = "p"};
+        if (!roll_.one_in(trouble_)) {
+            arrive(i);
+            return std::nullopt;
+        }
+        switch (roll_(6)) {
+            case 0: return batch_sender::throttled{};
+            case 1: return batch_sender::throttled{.retry_after = duration::milliseconds(300)};
+            case 2: return batch_sender::failed{.kind = fault_kind::infrastructure};
+            case 3: return batch_sender::failed{.kind = fault_kind::transient};
+            case 4: unknown[i.number] = true; return batch_sender::outcome_unknown{};
+            default:
+                arrive(i);
+                unknown[i.number] = true;
+                return batch_sender::outcome_unknown{};
+        }
+    }
+
+    dice& roll_;
+    bool per_entry_;
+    std::uint64_t trouble_;  // one of so many answers is a bad one
+    std::uint64_t clock_ = 0;
+    std::vector<batch_sender::entry_fault> faults_{};
+
+public:
+    std::vector<std::uint32_t> arrivals;       // by number
+    std::vector<std::uint64_t> first_arrival;  // by number, as a place in the order of all arrivals
+    std::vector<bool> unknown;                 // an outcome for it was unknown
+    std::uint64_t requests = 0;
+};
+
+struct world {
+    send_policy policy;
+    std::vector<item> input;
+    bool per_entry = false;  // how the service answers
+};
+
+world any_world(std::uint64_t seed)
+{
+    dice roll(seed);
+    world w;
+    w.per_entry = roll.one_in(2);
+    w.policy = {.limit = {.bytes = roll.one_in(4) ? 200 : service::limit,
+                          .items = 1 + roll(12),
+                          .answers_per_entry = roll.one_in(3) ? roll.one_in(2) : w.per_entry},
+                .exact_sizes = roll.one_in(2),
+                .ordered = !roll.one_in(3),
+                .may_overtake = roll.one_in(4)};
+    w.policy.retry.max_attempts = static_cast<std::uint32_t>(2 + roll(200));
+    if (roll.one_in(4)) w.policy.on_unknown = send_policy::when_unknown::hand_back;
+    const std::uint64_t keys = 1 + roll(6);
+    const std::uint64_t poison = roll.one_in(2) ? 0 : 3 + roll(20);
+    w.input.resize(1 + roll(60));
+    for (std::uint64_t n = 0; n != w.input.size(); ++n)
+        w.input[n] = {n, roll.one_in(30) ? 50 + roll(30) : 1 + roll(20), roll(keys),
+                      poison != 0 && roll.one_in(poison)};
+    return w;
+}
+
+/// The first broken promise, or an empty text.
+std::string broken_by(const world& w, const send_report& r, const service& s)
+{
+    if (r.waiting || r.stopped) return "it does not end";
+    std::vector<const item_report*> of(w.input.size());
+    for (const item_report& o : r.outcomes) {
+        for (std::uint64_t n = o.items.first; n != o.items.end(); ++n) {
+            if (n >= of.size() || of[n]) return "an item has two outcomes";
+            of[n] = &o;
+        }
+    }
+    std::uint64_t twice = 0;
+    std::uint64_t out_of_order = 0;
+    std::uint64_t unknown = 0;
+    for (const item& i : w.input) {
+        const item_report* o = of[i.number];
+        if (!o) return "an item has no outcome";
+        const bool arrived = s.arrivals[i.number] != 0;
+        if (s.arrivals[i.number] > 1) ++twice;
+        if (s.unknown[i.number]) ++unknown;
+        if (o->outcome == item_outcome::accepted && !arrived) return "accepted, and not arrived";
+        if (o->outcome == item_outcome::in_doubt && !s.unknown[i.number])
+            return "in doubt without an unknown outcome";
+        if (o->outcome != item_outcome::accepted && o->outcome != item_outcome::in_doubt && arrived)
+            return "arrived, and reported as not arrived";
+        if (o->outcome == item_outcome::failed && o->kind == fault_kind::permanent && !i.poison)
+            return "a valid item fails for good because of its neighbours";
+        if (o->outcome == item_outcome::too_large && i.bytes <= service::limit)
+            return "an item that fits is too large";
+        if (o->outcome == item_outcome::blocked_by_key && !w.policy.ordered)
+            return "blocked without an order";
+        bool late = false;
+        const bool known = o->outcome == item_outcome::accepted;
+        for (std::uint64_t n = 0; known && n != i.number; ++n) {
+            late =
+                late || (w.input[n].key == i.key && s.first_arrival[n] > s.first_arrival[i.number]);
+        }
+        if (late) ++out_of_order;
+    }
+    if (twice > r.maybe_twice) return "more items arrived twice than reported";
+    if (!w.policy.ordered) return "";
+    const bool strict = w.policy.limit.answers_per_entry && !w.policy.may_overtake;
+    // What a lost answer has said about entries, nobody can report who does not expect it.
+    const bool misled = w.per_entry && !w.policy.limit.answers_per_entry && !w.policy.may_overtake;
+    if (strict && r.overtook != 0) return "an item has overtaken one of its key";
+    if (out_of_order > r.overtook + (misled ? unknown : 0))
+        return "more items are out of order than reported";
+    return "";
+}
+
+/// `change` is applied to each answer before the sender gets it.
+template <class Change>
+std::string run(const world& w, std::uint64_t seed, const send_policy& policy,
+                std::uint64_t& requests, Change&& change)
+{
+    dice roll(seed ^ 0x5555U);
+    service s(roll, w.input.size(), w.per_entry);
+    batch_sender sender(policy);
+    testing::manual_environment env(steady_time::at(duration::seconds(1)), {}, seed);
+    const auto size = [](const item& i) { return batch_sender::queued(i.bytes, i.key); };
+    const auto transmit = [&](const auto& batch) { return change(s(batch), batch.size()); };
+    const send_report r = send_all(w.input, size, sender, transmit, env);
+    requests += s.requests;
+    return broken_by(w, r, s);
+}
+
+constexpr std::uint64_t worlds = tests_support::rounds(3'000, 200'000);
+
+constexpr auto as_it_is = [](send_outcome o, std::uint64_t) { return o; };
+
+/// The first promise that breaks if the sender gets another policy than the oracle, or other
+/// answers.
+template <class Policy, class Answers>
+std::string caught(Policy&& change_policy, Answers&& change_answers)
+{
+    std::uint64_t requests = 0;
+    for (std::uint64_t seed = 0; seed != 3'000; ++seed) {
+        const world w = any_world(seed);
+        send_policy p = w.policy;
+        change_policy(p);
+        const std::string broken = run(w, seed, p, requests, change_answers);
+        if (!broken.empty()) return broken;
+    }
+    return "";
+}
+
+/// A sender that takes one answer for another.
+template <class From, class Change>
+std::string mistakes(Change&& change)
+{
+    return caught([](const send_policy&) {},
+                  [&](send_outcome o, std::uint64_t items) -> send_outcome {
+                      const From* from = get_if<From>(&o);
+                      return from ? change(*from, items) : o;
+                  });
+}
+
+}  // namespace
+
+TEST_CASE("send_all: any answers for requests and entries: what the report says is what arrived")
+{
+    std::uint64_t requests = 0;
+    for (std::uint64_t seed = 0; seed != worlds; ++seed) {
+        const world w = any_world(seed);
+        const std::string broken = run(w, seed, w.policy, requests, as_it_is);
+        if (!broken.empty()) FAIL("seed ", seed, ": ", broken);
+    }
+    MESSAGE(worlds, " inputs, ", requests, " requests");
+}
+
+TEST_CASE("send_all: the oracle catches senders that keep another order or mistake an answer")
+{
+    if (tests_support::sanitized) return;  // about logic, not about memory
+    using sender = batch_sender;
+    CHECK(caught([](send_policy& p) { p.ordered = false; }, as_it_is) ==
+          "more items are out of order than reported");
+    CHECK(caught([](send_policy& p) { p.may_overtake = true; }, as_it_is) ==
+          "an item has overtaken one of its key");
+    CHECK(mistakes<sender::outcome_unknown>([](const auto&, auto) { return sender::accepted{}; }) ==
+          "accepted, and not arrived");
+    CHECK(mistakes<sender::outcome_unknown>([](const auto&, auto) {
+              return sender::throttled{};
+          }) == "more items arrived twice than reported");
+    CHECK(mistakes<sender::partial>([](const auto&, auto) { return sender::accepted{}; }) ==
+          "accepted, and not arrived");
+    // As if all items of a request were at fault.
+    std::vector<sender::entry_fault> all;
+    CHECK(
+        mistakes<sender::failed>([&](const sender::failed& f, std::uint64_t items) -> send_outcome {
+            if (f.kind != fault_kind::permanent) return f;
+            all.clear();
+            for (std::uint64_t n = 0; n != items; ++n) all.emplace_back(n, f);
+            return sender::partial{.failed = all};
+        }) == "a valid item fails for good because of its neighbours");
+}
+
+}  // namespace send_all_answers_property
