@@ -109,7 +109,7 @@ private:
         return batch_sender::partial{.failed = faults_};
     }
 
-    /// What is not accepted has an answer.
+    /// The answer for an item that is not accepted; nothing for one that is.
     std::optional<send_outcome> answer(const item& i)
     {
         if (i.poison) return batch_sender::failed{.kind = fault_kind::permanent, .text = "p"};
@@ -132,7 +132,7 @@ private:
 
     dice& roll_;
     bool per_entry_;
-    std::uint64_t trouble_;  // one of so many answers is a bad one
+    std::uint64_t trouble_;  // a bad answer has this probability: 1 / trouble_
     std::uint64_t clock_ = 0;
     std::vector<batch_sender::entry_fault> faults_{};
 
@@ -213,7 +213,7 @@ std::string broken_by(const world& w, const send_report& r, const service& s)
     if (twice > r.maybe_twice) return "more items arrived twice than reported";
     if (!w.policy.ordered) return "";
     const bool strict = w.policy.limit.answers_per_entry && !w.policy.may_overtake;
-    // What a lost answer has said about entries, nobody can report who does not expect it.
+    // The policy expects no answers for entries, so the report cannot count those that were lost.
     const bool misled = w.per_entry && !w.policy.limit.answers_per_entry && !w.policy.may_overtake;
     if (strict && r.overtook != 0) return "an item has overtaken one of its key";
     if (out_of_order > r.overtook + (misled ? unknown : 0))

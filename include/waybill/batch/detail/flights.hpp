@@ -155,7 +155,7 @@ public:
     }
 
 private:
-    std::vector<flight> list_;  // those behind the first `size_` have only a buffer
+    std::vector<flight> list_;  // after the first `size_`: only buffers
     std::size_t size_ = 0;
 };
 
