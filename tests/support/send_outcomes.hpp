@@ -225,8 +225,8 @@ protected:
         over(*a);
         pay(tries, now, e.random, hint);
         if (waits_on) {
-            const waybill::duration cap = policy.retry.pauses.cap;
-            quiet = waybill::detail::later(quiet, now + waybill::detail::lesser(hint, cap));
+            const waybill::duration most = policy.retry.pauses.highest_hint;
+            quiet = waybill::detail::later(quiet, now + waybill::detail::lesser(hint, most));
         }
         if (stop_now) stop();
     }

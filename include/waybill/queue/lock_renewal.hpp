@@ -70,7 +70,9 @@ struct lock_renewal_types {
         duration max_duration = duration::highest();
         /// Pauses after failed renewals. A pause takes at most half of the time that is left, or
         /// the base if that is longer. A server's hint may make it longer.
-        backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
+        backoff pauses{.base = duration::milliseconds(500),
+                       .cap = duration::seconds(10),
+                       .highest_hint = duration::seconds(10)};
 
         friend bool operator==(const config&, const config&) = default;
     };
@@ -108,8 +110,8 @@ struct lock_renewal_types {
         std::uint32_t attempt = 0;                ///< From `renew`.
         fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
         double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
-        /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the
-        /// longer of both.
+        /// The server's "retry after", which counts up to `highest_hint` of the pauses. Here, no
+        /// jitter is added to it.
         duration hint{};
         friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
     };
@@ -314,9 +316,8 @@ private:
         const backoff& b = options_.pauses;
         const duration max_pause =
             detail::greater(detail::greater(lock_end_ - at, duration{}) * 0.5, b.base);
-        const duration hinted_pause = detail::lesser(
-            hint, detail::greater(detail::greater(b.cap, duration{}), b.highest_hint));
-        return detail::greater(detail::lesser(pause(b, n, random), max_pause), hinted_pause);
+        return detail::greater(detail::lesser(pause(b, n, random), max_pause),
+                               detail::lesser(hint, b.highest_hint));
     }
 
     [[nodiscard]] constexpr steady_time result_deadline() const noexcept

@@ -12,7 +12,8 @@
 //
 // Ranges: full jitter [0, pause), equal jitter [pause/2, pause), decorrelated jitter
 // [base, 3 * previous pause). Source: AWS, "Exponential Backoff and Jitter" (Marc Brooker, 2015).
-// `around`: [0.8 * pause, 1.2 * pause), as in the clients of Kafka and gRPC.
+// `around`: [0.8 * pause, 1.2 * pause), as in the clients of Kafka and gRPC. After a server's hint
+// ("retry after"): [hint, hint + pause), so that callers with the same hint do not meet again.
 //
 // Cost: constant time, at most 32 steps for a power; no allocation.
 
@@ -54,8 +55,8 @@ struct backoff {
     double factor = 2.0;                          ///< Growth with each retry; at least 1.
     jitter spread = jitter::full;
     duration step{};  ///< Added with each retry; at least 0.
-    /// Maximum of a server's hint. If it is less than the cap, the cap is the maximum.
-    duration highest_hint{};
+    /// Maximum of a server's hint; zero to ignore hints.
+    duration highest_hint = duration::seconds(3'600);
 
     friend bool operator==(const backoff&, const backoff&) = default;
 };
@@ -94,9 +95,10 @@ struct backoff {
 
 /// The pause before retry `n`, counted from 1. Only decorrelated jitter uses `previous`, the pause
 /// before retry n-1; less than the base counts as the base. `random` is a random number in [0, 1);
-/// other values are clamped, and NaN counts as 0. The server's `hint` is a lower bound of the
-/// pause. The hint is limited to the greater of cap and `highest_hint`. Without a hint the pause is
-/// at most the cap. It is never negative, also for invalid options. Constant time.
+/// other values are clamped, and NaN counts as 0. Without a hint the pause is at most the cap. The
+/// server's `hint`, at most `highest_hint`, is a lower bound of the pause; with a jitter, a random
+/// part of the pause without a hint is added to it. The pause is never negative, also for invalid
+/// options. Constant time.
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, duration previous,
                                        double random, duration hint = {}) noexcept
 {
@@ -117,7 +119,7 @@ struct backoff {
             constexpr double highest_share = 1.2;
             const duration middle = detail::lesser(max_pause, cap * (1 / highest_share));
             result = middle * (lowest_share + share * width);
-            max_pause = cap;
+            max_pause = detail::lesser(middle * highest_share, cap);
             break;
         }
         case backoff::jitter::decorrelated: {
@@ -129,7 +131,9 @@ struct backoff {
         }
     }
     result = detail::lesser(result, max_pause);  // products may round up
-    return detail::greater(result, detail::lesser(hint, detail::greater(cap, b.highest_hint)));
+    duration hinted = detail::lesser(hint, b.highest_hint);
+    if (hinted > duration{} && b.spread != backoff::jitter::none) hinted += max_pause * share;
+    return detail::greater(result, hinted);
 }
 
 /// The same if the previous pause is unknown. Decorrelated jitter then assumes a previous pause

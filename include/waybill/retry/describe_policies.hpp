@@ -27,7 +27,8 @@ struct line_of<backoff> {
         result += concat(", factor ", b.factor);
         if (b.step != duration{}) result += ", step " + line(b.step);
         result += concat(", jitter ", name(b.spread));
-        if (b.highest_hint != duration{}) result += ", hints up to " + line(b.highest_hint);
+        if (b.highest_hint != backoff{}.highest_hint)
+            result += ", hints up to " + line(b.highest_hint);
         return result;
     }
 };

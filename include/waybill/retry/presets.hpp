@@ -73,7 +73,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.retry = {.max_attempts = 3,
                        .pauses = {.base = duration::milliseconds(50),
                                   .cap = duration::seconds(20),
-                                  .highest_hint = duration::seconds(25)}}},
+                                  .highest_hint = duration::seconds(5)}}},
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
             "A server's x-amz-retry-after adds at most 5 s to the random pause: at most 25 s in "

@@ -398,13 +398,13 @@ TEST_CASE("sender: throttling also delays repetitions, and its pause grows up to
     part.on(batch_sender::throttled{3}, at(400));
     CHECK(waiting(part, at(400)) == at(500));
     t.on(batch_sender::throttled{2, 1h}, at(300));
-    CHECK(waiting(t, at(300)) == at(10'300));  // a hint is bound by the cap
+    CHECK(waiting(t, at(300)) == at(3'600'300));  // a hint may exceed the cap
 
     // Even with zero pauses a throttled sender waits, so that the broker gets a rest.
     batch_sender u({.retry = {.pauses = {.base = {}, .cap = {}}}});
     u.on(batch_sender::queued{1}, at(0));
     u.on(batch_sender::flushed{}, at(0));
-    u.on(batch_sender::throttled{0, 1h, 0.0}, at(0));
+    u.on(batch_sender::throttled{0, {}, 0.0}, at(0));
     CHECK(waiting(u) == at(0) + duration::nanoseconds(1));
     // At the end of time it still waits, which is different from idle.
     u.on(batch_sender::throttled{1}, steady_time::highest());

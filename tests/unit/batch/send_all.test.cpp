@@ -319,7 +319,7 @@ TEST_CASE("send_all: reads the clock in every step, and returns to wait")
     CHECK(now == 100 + 200 + 400);
     CHECK(r.accepted == 1);
     // A broker that asks for an endless pause gets one.
-    batch_sender u({.retry = {.pauses = {.cap = duration::highest()}}});
+    batch_sender u({.retry = {.pauses = {.highest_hint = duration::highest()}}});
     broker never{.answers = {batch_sender::throttled{.retry_after = duration::highest()}}};
     CHECK(send_all(words, size, u, never, at(1)).waiting == steady_time::highest());
 }

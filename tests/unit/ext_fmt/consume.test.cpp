@@ -328,10 +328,10 @@ TEST_CASE("policies and options")
           "16 at once, pause 1s, polls every 30s; " + line(circuit_breaker::config{}));
     CHECK(line(lock_renewal::config{}) ==
           "lock 1min, renewed at 0.5 left, answer within 10s, "
-          "pauses 500ms to 10s, factor 2, jitter full");
+          "pauses 500ms to 10s, factor 2, jitter full, hints up to 10s");
     CHECK(line(lock_renewal::config{.margin = 5s, .max_duration = 10min}) ==
           "lock 1min, renewed at 0.5 left or 5s, answer within 10s, at most 10min, "
-          "pauses 500ms to 10s, factor 2, jitter full");
+          "pauses 500ms to 10s, factor 2, jitter full, hints up to 10s");
     CHECK(line(delivery_terms{}) == "10 deliveries, lock 1min of at most 5min");
     CHECK(line(delivery_terms{.max_deliveries = unlimited, .time_to_live = 1h}) ==
           "unlimited deliveries, lock 1min of at most 5min, time to live 1h");

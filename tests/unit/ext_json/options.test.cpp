@@ -53,7 +53,7 @@ TEST_CASE("call policies")
 {
     comes_back(call_policy{.retry = {.max_attempts = 4, .pauses = {.cap = 5s}}, .time_limit = 90s},
                R"({"retry":{"immediate":0,"max_attempts":4,"pauses":{"base":"100ms","cap":"5s",)"
-               R"("factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"}},)"
+               R"("factor":2.0,"highest_hint":"1h","spread":"full","step":"0s"}},)"
                R"("time_limit":"90s"})");
     CHECK(wrong<call_policy>({{"time_limit", 90}}) == not_a_duration("/time_limit", "90"));
     CHECK(wrong<call_policy>({{"timeout", "90s"}}) ==
@@ -71,7 +71,7 @@ TEST_CASE("circuit breakers")
                                 .break_duration = {.base = 1s, .spread = backoff::jitter::equal},
                                 .half_open_steps = 3,
                                 .transient_counts = true},
-        R"({"break_duration":{"base":"1s","cap":"30s","factor":2.0,"highest_hint":"0s",)"
+        R"({"break_duration":{"base":"1s","cap":"30s","factor":2.0,"highest_hint":"1h",)"
         R"("spread":"equal","step":"0s"},"consecutive_failures":5,"failure_ratio":0.25,)"
         R"("half_open_steps":3,"minimum_throughput":20,"sampling_duration":"10s",)"
         R"("timeout":"2min","transient_counts":true})");
@@ -105,7 +105,7 @@ TEST_CASE("options of lock_renewal, receive_planner and delivery_terms")
                                     .max_duration = 10min,
                                     .pauses = {.base = 1s}},
                R"({"answer_timeout":"2s","lock":"30s","margin":"5s","max_duration":"10min",)"
-               R"("pauses":{"base":"1s","cap":"30s","factor":2.0,"highest_hint":"0s",)"
+               R"("pauses":{"base":"1s","cap":"30s","factor":2.0,"highest_hint":"1h",)"
                R"("spread":"full","step":"0s"},"renew_left":0.25})");
     CHECK(wrong<lock_renewal::config>({{"lock", 30}}) == not_a_duration("/lock", "30"));
     CHECK(wrong<lock_renewal::config>({{"locks", "30s"}}) ==

@@ -46,7 +46,7 @@ TEST_CASE("ordered_json: policies are read back")
     CHECK(comes_back(pipeline_policy{.max_wait_in_hand = 9s}));
     CHECK(ordered_json(retry_levels{}).dump() ==
           R"({"immediate":5,"delayed":3,"pauses":{"base":"100ms","cap":"30s","factor":2.0,)"
-          R"("spread":"full","step":"0s","highest_hint":"0s"}})");
+          R"("spread":"full","step":"0s","highest_hint":"1h"}})");
 }
 
 TEST_CASE("ordered_json: stored states are read back")

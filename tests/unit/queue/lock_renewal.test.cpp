@@ -212,7 +212,7 @@ static_assert([] {
 }());
 
 static_assert([] {
-    lock_renewal::config o = plain;  // or beyond the cap, where that is allowed
+    lock_renewal::config o = plain;  // another limit
     o.pauses.highest_hint = 12s;
     lock_renewal m = asked(30s, o);
     m.on(lock_renewal::renewal_failed{1, fault_kind::transient, 0.5, 1h}, at(31s));

@@ -70,7 +70,7 @@ TEST_CASE("retry and batch")
     CHECK(longest_pauses(r.pauses, r.max_attempts - 1) == ms(1'500));
     CHECK(pause(r.pauses, 9, 1.0) < seconds(30));
     CHECK(pause(r.pauses, 10, 1.0) == seconds(30));
-    CHECK(pause(r.pauses, 1, 1.0, seconds(3'600)) == seconds(30));
+    CHECK(pause(r.pauses, 1, 0.0, seconds(7'200)) == seconds(3'600));
     CHECK(retry_levels{}.max_attempts() == 24);
     CHECK(send_policy{}.retry == r);
     CHECK(send_policy{}.in_flight == 1);

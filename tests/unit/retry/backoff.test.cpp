@@ -48,21 +48,30 @@ static_assert(pause(full, 1, not_a_number) == duration{} &&
               pause(full, 1, infinite) == duration(1s));
 static_assert(pause(equal, 1, not_a_number) == duration(500ms));
 
-// A hint is a lower bound, and the cap is above it.
+// A hint is a lower bound, also above the cap. Callers with the same hint do not meet after it.
 static_assert(pause(plain, 1, 0.0, 3s) == duration(3s));
+static_assert(pause(plain, 1, 0.9, 3s) == duration(3s));
 static_assert(pause(plain, 9, 0.0, 3s) == duration(25'600ms));
-static_assert(pause(plain, 1, 0.0, 1h) == duration(30s));
+static_assert(pause(plain, 1, 0.0, 2min) == duration(2min));
+static_assert(pause(full, 1, 0.0, 2min) == duration(2min));
+static_assert(pause(full, 1, 0.5, 2min) == duration(120'500ms));
+static_assert(pause(equal, 2, 0.5, 2min) == duration(121s));
+static_assert(pause(full, 6, 1.0, 2min) == duration(150s));  // the hint and the cap
+static_assert(pause(full, 6, 1.0, 2h) == duration(1h + 30s));
 static_assert(pause(full, 1, 0.0, -5s) == duration{});
-static_assert(pause(full, 1, 0.0, duration::lowest()) == duration{});
+static_assert(pause(full, 1, 0.5, duration::lowest()) == duration(500ms));
 
-// Or the limit for hints, if it is above the cap. The library's own pauses stay within the cap.
+// The limit for hints. The library's own pauses stay within the cap.
 constexpr backoff patient{
     .base = 1s, .cap = 30s, .spread = backoff::jitter::none, .highest_hint = 10min};
 static_assert(pause(patient, 1, 0.0, 5min) == duration(5min));
 static_assert(pause(patient, 1, 0.0, 1h) == duration(10min));
 static_assert(pause(patient, ever, 0.0) == duration(30s));
-static_assert(pause({.cap = 30s, .highest_hint = 1s}, 1, 0.0, 1h) == duration(30s));
-static_assert(pause({.cap = 30s, .highest_hint = -1s}, 1, 0.0, 1h) == duration(30s));
+static_assert(pause({.cap = 30s, .highest_hint = 1s}, 1, 0.0, 1h) == duration(1s));
+static_assert(pause({.cap = 30s, .highest_hint = {}}, 1, 0.0, 1h) == duration{});
+static_assert(pause({.cap = 30s, .highest_hint = -1s}, 1, 0.0, 1h) == duration{});
+static_assert(pause({.base = 1s, .highest_hint = duration::highest()}, 1, 1.0,
+                    duration::highest()) == duration::highest());
 
 // Linear: a factor of 1 and a step. Both together add up.
 constexpr backoff linear{
@@ -161,8 +170,8 @@ static_assert(pause({.base = 8s, .cap = 1h, .factor = 1.5, .spread = backoff::ji
 static_assert(pause({.base = {}}, ever, 1.0) == duration{});
 static_assert(pause({.base = {}, .factor = infinite}, ever, 1.0) == duration{});
 static_assert(pause({.base = -1s}, 3, 1.0) == duration{});
-static_assert(pause({.base = 1s, .cap = {}}, 3, 1.0, 5s) == duration{});
-static_assert(pause({.base = 1s, .cap = -1s}, 3, 1.0, 5s) == duration{});
+static_assert(pause({.base = 1s, .cap = {}}, 3, 1.0) == duration{});
+static_assert(pause({.base = 1s, .cap = -1s}, 3, 1.0) == duration{});
 static_assert(pause({.base = 2s, .cap = 1s}, 1, 1.0) == duration(1s));
 static_assert(pause({.base = 1s, .cap = duration::highest()}, ever, 1.0) == duration::highest());
 static_assert(pause({.base = duration::highest(), .cap = duration::highest()}, 1, 1.0) ==

@@ -51,11 +51,11 @@ static_assert(after(1, fault_kind::cancelled) ==
               retry_action(waybill::give_up{fault_kind::cancelled}));
 static_assert(after(1, fault_kind::none) == retry_action(waybill::give_up{fault_kind::none}));
 
-// A server's retry_after counts, even if the policy would retry at once; within the cap.
+// A server's retry_after counts, even if the policy would retry at once; within its limit.
 static_assert(after(1, fault_kind::transient, 5s) ==
               retry_action(waybill::wait_until{now + duration(5s)}));
-static_assert(after(1, fault_kind::transient, 1h) ==
-              retry_action(waybill::wait_until{now + duration(1min)}));
+static_assert(after(1, fault_kind::transient, 2h) ==
+              retry_action(waybill::wait_until{now + duration(1h)}));
 static_assert(after(1, fault_kind::transient, -5s) == retry_action(waybill::retry_now{}));
 static_assert(after(3, fault_kind::transient, 1ms) ==
               retry_action(waybill::wait_until{now + duration(2s)}));
