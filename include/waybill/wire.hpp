@@ -5,7 +5,8 @@
 // Size functions and framings cover AMQP 1.0 and 0-9-1, Kafka, MQTT 5, NATS, protobuf, JSON, SQS,
 // SNS, Kinesis, EventBridge, CloudWatch Logs and Pub/Sub. A size is exact, or it is the size that
 // the service documents. services.hpp contains the limits of named services. The error_codes
-// headers map error codes to outcomes; refusal_text.hpp reads sizes and limits from error texts.
+// headers map error codes to outcomes; refusal_text.hpp reads sizes and limits from error texts, and
+// retry_after.hpp the pause that a service requires.
 
 // Index, written by tests/api --write:
 //
@@ -81,12 +82,12 @@
 //     fault_kind fault_of(answer a)
 //     struct error_code
 //     struct error_table
-//     std::optional<answer> find(std::span<const error_code> codes, string_view code)
-//     std::optional<answer> find(std::span<const error_code> codes, std::int64_t number)
-//     std::optional<answer> find(const error_table& table, string_view code)
-//     std::optional<answer> find(const error_table& table, std::int64_t number)
-//     std::optional<answer> find(first, then, code)
-//     std::optional<answer> find(first, then, number)
+//     std::optional<answer> find(codes, code, text)
+//     std::optional<answer> find(codes, number, text)
+//     std::optional<answer> find(const error_table& table, string_view code, string_view text)
+//     std::optional<answer> find(const error_table& table, std::int64_t number, string_view text)
+//     std::optional<answer> find(first, then, code, text)
+//     std::optional<answer> find(first, then, number, text)
 //
 //   wire/error_codes_aws.hpp
 //     constant aws_common_errors
@@ -109,6 +110,7 @@
 //
 //   wire/error_codes_http.hpp
 //     constant http_errors
+//     constant grpc_errors
 //     constant pubsub_errors
 //
 //   wire/eventbridge.hpp
@@ -188,6 +190,12 @@
 //   wire/refusal_text.hpp
 //     std::optional<refusal_numbers> read_refusal(dialect d, string_view text)
 //
+//   wire/retry_after.hpp
+//     std::optional<duration> retry_after(string_view value, wall_time now)
+//     std::optional<duration> retry_after_ms(string_view value)
+//     std::optional<duration> retry_delay(string_view value)
+//     std::optional<duration> retry_info(string_view status)
+//
 //   wire/services.hpp
 //     enum proof { measured, reported, documented }
 //     struct service
@@ -206,6 +214,7 @@
 //     service firehose_put_record_batch()
 //     service eventbridge_put_events()
 //     service eventbridge_put_events_1mb()
+//     service cloudwatch_put_metric_data()
 //     service cloudwatch_put_log_events()
 //     service pubsub_publish()
 //     service grpc_default()
@@ -214,6 +223,9 @@
 //     service rabbitmq_4_default()
 //     service rabbitmq_3_default()
 //     service mqtt_protocol()
+//     service emqx_default()
+//     service mosquitto_default()
+//     service aws_iot_core()
 //     service redis_default()
 //     constant services
 //
@@ -253,6 +265,7 @@
 #include <waybill/wire/pubsub.hpp>
 #include <waybill/wire/refusal_numbers.hpp>
 #include <waybill/wire/refusal_text.hpp>
+#include <waybill/wire/retry_after.hpp>
 #include <waybill/wire/services.hpp>
 #include <waybill/wire/sqs.hpp>
 #include <waybill/wire/varint.hpp>

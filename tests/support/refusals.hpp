@@ -66,6 +66,12 @@ inline constexpr refusal refusals[] = {
      "is larger than is currently allowed (262144 bytes). (MessageSizeExceeded). For",
      refusals_detail::request(263'150, 262'144)},
 
+    // https://github.com/Azure/azure-iot-sdk-c/issues/2233
+    {refusals_detail::dialect::azure_amqp,
+     "amqp:link:message-size-exceeded,Message size is 349372 bytes which is greater than the max "
+     "size 262144 bytes allowed.",
+     refusals_detail::request(349'372, 262'144)},
+
     // https://github.com/smaskalik/sqsmover/issues/13
     {refusals_detail::dialect::sqs,
      "Failed to un-queue messages to the destination. Error: Batch requests cannot be longer than "
@@ -163,6 +169,11 @@ inline constexpr refusal refusals[] = {
     {refusals_detail::dialect::grpc,
      "Error: 8 RESOURCE_EXHAUSTED: Received message larger than max (2065853043 vs 67108864)",
      refusals_detail::request(2'065'853'043, 67'108'864)},
+    // The words of https://github.com/grpc/grpc-go/pull/4918; the numbers are made up.
+    {refusals_detail::dialect::grpc,
+     "rpc error: code = ResourceExhausted desc = grpc: received message after decompression larger "
+     "than max (5000000 vs. 4194304)",
+     refusals_detail::request(5'000'000, 4'194'304)},
     // From a test of Vitess: an error of grpc-go.
     {refusals_detail::dialect::grpc,
      "rpc error: code = ResourceExhausted desc = grpc: trying to send message larger than max "
@@ -196,6 +207,11 @@ inline constexpr refusal refusals[] = {
      "RecordTooLargeException\nThe message is 4021051 bytes when serialized which is larger than "
      "1048576, which is the value of the max.request.size configuration.",
      refusals_detail::item(4'021'051, 1'048'576)},
+    // https://github.com/openconfig/gnmic/issues/856
+    {refusals_detail::dialect::kafka,
+     "kafka: invalid configuration (Attempt to produce message larger than configured "
+     "Producer.MaxMessageBytes: 1952591 > 1048576)",
+     refusals_detail::item(1'952'591, 1'048'576)},
     // https://github.com/Apicurio/apicurio-registry/issues/889
     {refusals_detail::dialect::kafka,
      "The message is 1051237 bytes when serialized which is larger than the maximum request size "

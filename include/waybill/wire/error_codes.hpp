@@ -11,8 +11,8 @@
 //
 // Guarantees
 //   1. `find` returns nullopt for a code that is not in the table. It does not guess.
-//   2. A code with two meanings is in no table; the comment of the table lists it. Its text often
-//      decides (refusal_text.hpp).
+//   2. A code with several meanings has a meaning only with a text that shows which one, unless all
+//      other texts mean the same. The comment of a table lists codes that are not in it.
 //   3. A list of the caller has priority: `find(mine, table, code)`. So the caller can correct a
 //      table at once.
 //   4. Codes are compared exactly, as sent by the service. If an SDK changes a code (FooException
@@ -76,16 +76,20 @@ enum class answer : std::uint8_t {
     return fault_kind::infrastructure;
 }
 
-/// A code and its meaning. `number` is set if the protocol numbers its errors.
+/// A code and its meaning. `number` is set if the protocol numbers its errors. A row with a `phrase`
+/// has that meaning only if the text of the answer contains the phrase.
 struct error_code {
     std::string_view code{};
     answer means = answer::outcome_unknown;
     std::optional<std::int32_t> number{};
+    std::string_view phrase{};
 
     friend bool operator==(const error_code&, const error_code&) = default;
 };
 
-/// The codes of a service that a sender can receive and that have exactly one meaning.
+/// The codes of a service that a sender can receive. A code with several meanings has a row with a
+/// phrase for each meaning that a text can show. A row without a phrase, if there is one, comes
+/// after them: it has the meaning of all other texts.
 struct error_table {
     std::string_view service{};
     std::span<const error_code> codes{};
@@ -96,54 +100,66 @@ struct error_table {
     dialect refusals = dialect::none;
 };
 
-/// The meaning of `code`, or nullopt if the list does not contain it. Linear in the list.
-[[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> codes,
-                                                   std::string_view code) noexcept
+namespace detail {
+
+template <class Is>
+[[nodiscard]] constexpr std::optional<answer> find_code(std::span<const error_code> codes,
+                                                        std::string_view text, Is is) noexcept
 {
     for (const error_code& each : codes) {
-        if (each.code == code) return each.means;
+        if (is(each) && text.find(each.phrase) != std::string_view::npos) return each.means;
     }
     return std::nullopt;
 }
 
-/// The meaning of `number`, or nullopt if the list does not contain it. Linear in the list.
+}  // namespace detail
+
+/// The meaning of `code`, or nullopt if the list does not contain it. `text` is the text of the
+/// answer; without it, rows with a phrase do not count. Linear in the list and in the text.
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> codes,
-                                                   std::int64_t number) noexcept
+                                                   std::string_view code,
+                                                   std::string_view text = {}) noexcept
 {
-    for (const error_code& each : codes) {
-        if (each.number && *each.number == number) return each.means;
-    }
-    return std::nullopt;
+    return detail::find_code(codes, text, [&](const error_code& e) { return e.code == code; });
 }
 
-[[nodiscard]] constexpr std::optional<answer> find(const error_table& table,
-                                                   std::string_view code) noexcept
+/// The meaning of `number`, or nullopt if the list does not contain it. Otherwise as above.
+[[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> codes,
+                                                   std::int64_t number,
+                                                   std::string_view text = {}) noexcept
 {
-    return find(table.codes, code);
+    return detail::find_code(codes, text,
+                             [&](const error_code& e) { return e.number && *e.number == number; });
 }
 
-[[nodiscard]] constexpr std::optional<answer> find(const error_table& table,
-                                                   std::int64_t number) noexcept
+[[nodiscard]] constexpr std::optional<answer> find(const error_table& table, std::string_view code,
+                                                   std::string_view text = {}) noexcept
 {
-    return find(table.codes, number);
+    return find(table.codes, code, text);
+}
+
+[[nodiscard]] constexpr std::optional<answer> find(const error_table& table, std::int64_t number,
+                                                   std::string_view text = {}) noexcept
+{
+    return find(table.codes, number, text);
 }
 
 /// The same with a list that has priority. It can contain corrections of the caller, or the codes
 /// of a service before those that all services of its vendor share.
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> first,
-                                                   const error_table& then,
-                                                   std::string_view code) noexcept
+                                                   const error_table& then, std::string_view code,
+                                                   std::string_view text = {}) noexcept
 {
-    const std::optional<answer> prior = find(first, code);
-    return prior ? prior : find(then, code);
+    const std::optional<answer> prior = find(first, code, text);
+    return prior ? prior : find(then, code, text);
 }
 
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> first,
-                                                   const error_table& then,
-                                                   std::int64_t number) noexcept
+                                                   const error_table& then, std::int64_t number,
+                                                   std::string_view text = {}) noexcept
 {
-    const std::optional<answer> prior = find(first, number);
-    return prior ? prior : find(then, number);
+    const std::optional<answer> prior = find(first, number, text);
+    return prior ? prior : find(then, number, text);
 }
 
 }  // namespace waybill::inline v0_2::wire

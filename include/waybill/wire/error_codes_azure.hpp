@@ -28,6 +28,8 @@ inline constexpr error_code azure_amqp_codes[] = {
     {"com.microsoft:operation-cancelled", answer::outcome_unknown},
     {"amqp:internal-error", answer::outcome_unknown},
     {"amqp:resource-limit-exceeded", answer::transient},  // for example: the queue is full
+    // Service Bus Premium, for a batch above 1 MiB where single messages may be larger.
+    {"amqp:not-allowed", answer::too_large, {}, "received a batch message with no data in it"},
     {"amqp:not-allowed", answer::permanent},
     {"amqp:not-implemented", answer::permanent},
     {"amqp:decode-error", answer::permanent},

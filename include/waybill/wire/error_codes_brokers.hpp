@@ -217,8 +217,8 @@ inline constexpr error_table jetstream_errors{
     "00903595eaba7145d53828e1359d9f9f66bcef3b/server/errors.json"};
 
 /// AMQP 0-9-1, by name and by reply code. The table contains all codes of RabbitMQ except 200 and
-/// 406. PRECONDITION_FAILED (406) has several meanings, one of them a message that is too large;
-/// its text decides (refusal_text.hpp).
+/// 406. PRECONDITION_FAILED (406) has several meanings, one of them a message that is too large,
+/// which its text shows (`dialect::rabbitmq`).
 inline constexpr error_table rabbitmq_errors{
     "RabbitMQ", detail::rabbitmq_codes, "2026-11",
     "https://github.com/rabbitmq/rabbitmq-server/blob/"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// error_codes_http: HTTP status codes, and the gRPC codes of Google Pub/Sub.
+// error_codes_http: HTTP status codes, and gRPC codes, also those of Google Pub/Sub.
 //
 //     waybill::wire::find(waybill::wire::http_errors, 413);                       // too_large
 //     waybill::wire::find(waybill::wire::pubsub_errors, "DEADLINE_EXCEEDED");     // unknown
 //
-// A code with several meanings is in no table; the comment of each table lists it. If a code in a
+// A code with several meanings is in no table, unless its text shows which one it is. If a code in a
 // table has two readings, its row contains the reading that does no harm if the other one is true.
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_HTTP_HPP
@@ -32,6 +32,28 @@ inline constexpr error_code http_codes[] = {
     {"502", answer::outcome_unknown, 502}, {"503", answer::outcome_unknown, 503},
     {"504", answer::outcome_unknown, 504}, {"505", answer::infrastructure, 505},
     {"507", answer::transient, 507},  // RFC 4918 (2007-06)
+};
+
+inline constexpr error_code grpc_codes[] = {
+    {"CANCELLED", answer::outcome_unknown, 1},
+    {"UNKNOWN", answer::outcome_unknown, 2},
+    {"INVALID_ARGUMENT", answer::permanent, 3},
+    {"DEADLINE_EXCEEDED", answer::outcome_unknown, 4},
+    {"NOT_FOUND", answer::infrastructure, 5},
+    {"PERMISSION_DENIED", answer::infrastructure, 7},
+    // The libraries refuse a message that is too large with the code of an exceeded quota.
+    {"RESOURCE_EXHAUSTED", answer::too_large, 8, "larger than max"},
+    {"RESOURCE_EXHAUSTED", answer::too_large, 8, "exceeds maximum size"},
+    {"RESOURCE_EXHAUSTED", answer::throttled, 8},
+    {"FAILED_PRECONDITION", answer::infrastructure, 9},
+    {"ABORTED", answer::transient, 10},
+    {"OUT_OF_RANGE", answer::too_large, 11, "message length too large"},  // tonic
+    {"OUT_OF_RANGE", answer::permanent, 11},
+    {"UNIMPLEMENTED", answer::infrastructure, 12},
+    {"INTERNAL", answer::outcome_unknown, 13},
+    {"UNAVAILABLE", answer::outcome_unknown, 14},
+    {"DATA_LOSS", answer::outcome_unknown, 15},
+    {"UNAUTHENTICATED", answer::infrastructure, 16},
 };
 
 inline constexpr error_code pubsub_codes[] = {
@@ -71,10 +93,16 @@ inline constexpr error_code pubsub_codes[] = {
 inline constexpr error_table http_errors{"HTTP", detail::http_codes, "2022-06",
                                          "https://www.rfc-editor.org/rfc/rfc9110"};
 
+/// gRPC status codes, for a service without a table of its own. Not in the table: ALREADY_EXISTS,
+/// which a service may answer to the repetition of a request that it has executed.
+inline constexpr error_table grpc_errors{"gRPC", detail::grpc_codes, "2026-11",
+                                         "https://grpc.io/docs/guides/status-codes/",
+                                         dialect::grpc};
+
 /// The codes of Publish. RESOURCE_EXHAUSTED means an exceeded quota. In other gRPC services it is
 /// also the code for a message that is too large.
 /// Not in the table: INVALID_ARGUMENT, which is also the code for a request that is too large. Its
-/// text shows which of the two it is (refusal_text.hpp).
+/// text shows which of the two it is (`dialect::pubsub`).
 inline constexpr error_table pubsub_errors{
     "Google Pub/Sub", detail::pubsub_codes, "2026-11",
     "https://docs.cloud.google.com/pubsub/docs/reference/error-codes", dialect::pubsub};

@@ -8,7 +8,8 @@
 //         return outcome_of(waybill::wire::azure_amqp_errors, r.code, r.text);
 //     };
 //
-//   1. A code that is not in the table is `outcome_unknown`: the batch may have arrived.
+//   1. A code that is not in the table is `outcome_unknown`: the batch may have arrived. If the
+//      text is that of a refusal for size, it is `too_large`.
 //   2. The size and the limit in the text of a refusal are passed on, if the service writes them.
 //   3. A list of the caller has priority, as in `find`.
 
@@ -83,9 +84,11 @@ template <class Code>
                                       const Code& code, std::string_view text = {},
                                       duration retry_after = {})
 {
-    const auto a = find(first, then, code).value_or(answer::outcome_unknown);
-    if (a != answer::too_large) return outcome_of(a, text, {}, retry_after);
-    return outcome_of(a, text, read_refusal(then.refusals, text));
+    const auto a = find(first, then, code, text);
+    if (a && *a != answer::too_large) return outcome_of(*a, text, {}, retry_after);
+    const auto numbers = read_refusal(then.refusals, text);
+    if (a || numbers) return outcome_of(answer::too_large, text, numbers);
+    return outcome_of(answer::outcome_unknown, text);
 }
 
 /// The outcome of a request for whose entries the service answers one by one. `entries` is a range

@@ -17,12 +17,12 @@ using v0_2::name;
 
 /// The service or library whose phrases are searched.
 enum class dialect : std::uint8_t {
-    azure_amqp,       ///< Service Bus and Event Hubs: the description of the AMQP error.
+    azure_amqp,       ///< Service Bus, Event Hubs and IoT Hub: the description of the AMQP error.
     sqs,              ///< SQS and compatible services.
     cloudwatch_logs,  ///< PutLogEvents.
     pubsub,           ///< Google Pub/Sub, and Google's front end.
     grpc,             ///< The gRPC libraries: C and its wrappers, Go, Java, Node, Rust's tonic.
-    kafka,            ///< The broker, and the Java and Python producers.
+    kafka,            ///< The broker, and the Java, Python and Go (sarama) producers.
     rabbitmq,         ///< The reply text of a closed channel.
     none,             ///< No text with sizes is known.
 };

@@ -76,7 +76,8 @@ struct service {
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
             "Whole AMQP message, properties counted. More than 4,500 messages were refused in 2020 "
             "(https://github.com/Azure/azure-service-bus/issues/397); since 2026-04 the vendor "
-            "documents no limit of the count. 4,500 is safe. At most 100 in a transaction."};
+            "documents no limit of the count. 4,500 is safe. At most 100 in a transaction. The "
+            "properties of a message have at most 64 KB, each at most 32 KB."};
 }
 
 /// Azure Service Bus, Premium: a batch. For one large message see `service_bus_premium_single`.
@@ -125,11 +126,13 @@ struct service {
 {
     return {
         "event_hubs_standard",
-        {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576, .answers_per_entry = false},
-        "2022-01",
-        proof::documented,
-        event_hubs_basic().source,
-        "1 MB, read as 1,024 x 1,024, like the 256 KB of Basic. Prefer the limit of the link."};
+        {.bytes = 1'046'528, .items = unlimited, .single = 1'046'528, .answers_per_entry = false},
+        "2019-04",
+        proof::reported,
+        "https://github.com/Azure/azure-event-hubs-java/issues/463",
+        "1 MB on pages, 1,022 KiB from the link: prefer what your link reports. For Kafka clients, "
+        "too: a larger Produce request closes the connection "
+        "(https://learn.microsoft.com/azure/event-hubs/apache-kafka-configurations)."};
 }
 
 /// Azure Event Hubs, Dedicated.
@@ -137,7 +140,7 @@ struct service {
 {
     return {
         "event_hubs_dedicated",
-        {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576, .answers_per_entry = false},
+        {.bytes = 1'046'528, .items = unlimited, .single = 1'046'528, .answers_per_entry = false},
         "2022-01",
         proof::documented,
         event_hubs_basic().source,
@@ -204,7 +207,8 @@ struct service {
             proof::documented,
             "https://docs.aws.amazon.com/sdkfornet/v3/apidocs/items/Kinesis/"
             "TPutRecordsRequest.html",
-            "Data before base64, and the partition key. See kinesis_put_records_large."};
+            "Data before base64, and the partition key. Newer pages allow 10 MiB for a request: "
+            "see kinesis_put_records_large."};
 }
 
 /// Amazon Kinesis PutRecords, for a stream with the largest possible maximum record size.
@@ -255,6 +259,19 @@ struct service {
             "1 MB, read as less than 1,000 x 1,000; pages of the API still contain 256 KB."};
 }
 
+/// Amazon CloudWatch PutMetricData.
+[[nodiscard]] constexpr service cloudwatch_put_metric_data() noexcept
+{
+    return {"cloudwatch_put_metric_data",
+            {.bytes = 1'000'000, .items = 1'000, .single = 1'000'000, .answers_per_entry = false},
+            "2026-11",
+            proof::documented,
+            "https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/"
+            "API_PutMetricData.html",
+            "1 MB, read as 1,000 x 1,000, of a POST request, which may be compressed by gzip. An "
+            "item is a metric with at most 150 values."};
+}
+
 /// Amazon CloudWatch Logs PutLogEvents.
 [[nodiscard]] constexpr service cloudwatch_put_log_events() noexcept
 {
@@ -271,13 +288,15 @@ struct service {
 /// Google Pub/Sub Publish over gRPC.
 [[nodiscard]] constexpr service pubsub_publish() noexcept
 {
-    return {"pubsub_publish",
-            {.bytes = 10'000'000, .items = 1'000, .single = 10'000'000, .answers_per_entry = false},
-            "2022-07",
-            proof::reported,
-            "https://github.com/snowplow/enrich/issues/653",
-            "The encoded PublishRequest, its topic counted. Over HTTP also 10,485,760 bytes of "
-            "JSON, where data is base64."};
+    return {
+        "pubsub_publish",
+        {.bytes = 10'000'000, .items = 1'000, .single = 10'000'000, .answers_per_entry = false},
+        "2022-07",
+        proof::reported,
+        "https://github.com/snowplow/enrich/issues/653",
+        "The encoded PublishRequest, its topic counted. Over HTTP also 10,485,760 bytes of "
+        "JSON, where data is base64. A message has at most 100 attributes, their keys 256 bytes "
+        "and their values 1,024 bytes."};
 }
 
 /// A gRPC server with default settings; OTLP and many others.
@@ -351,6 +370,42 @@ struct service {
             "Maximum Packet Size in CONNACK, counted in the same way, is usually much smaller."};
 }
 
+/// EMQX 4 and 5 with default settings: one packet of MQTT.
+[[nodiscard]] constexpr service emqx_default() noexcept
+{
+    return {"emqx_default",
+            {.bytes = 1'048'576, .items = 1, .single = 1'048'576, .answers_per_entry = false},
+            "2021-02",
+            proof::reported,
+            "https://github.com/emqx/emqx/issues/4132",
+            "The whole packet (mqtt.max_packet_size). A larger one closes the connection."};
+}
+
+/// Mosquitto 2.1 with default settings: one packet of MQTT.
+[[nodiscard]] constexpr service mosquitto_default() noexcept
+{
+    return {"mosquitto_default",
+            {.bytes = 2'000'000, .items = 1, .single = 2'000'000, .answers_per_entry = false},
+            "2026-08",
+            proof::reported,
+            "https://github.com/eclipse-mosquitto/mosquitto/issues/3713",
+            "The whole packet (max_packet_size). A larger one closes the connection. Before 2.1, "
+            "the default was the limit of the protocol."};
+}
+
+/// AWS IoT Core: one message of MQTT.
+[[nodiscard]] constexpr service aws_iot_core() noexcept
+{
+    return {"aws_iot_core",
+            {.bytes = 131'072, .items = 1, .single = 131'072, .answers_per_entry = false},
+            "2024-05",
+            proof::documented,
+            "https://aws.amazon.com/blogs/iot/"
+            "securely-ingesting-large-sized-payloads-from-iot-devices-to-the-aws-cloud/",
+            "128 KB of payload, read as 128 x 1,024. If the whole packet is counted, the limit is "
+            "safe. A larger message closes the connection."};
+}
+
 /// Redis with default settings: one argument of a command, such as a field value of a stream entry.
 [[nodiscard]] constexpr service redis_default() noexcept
 {
@@ -380,6 +435,7 @@ inline constexpr std::array services{
     firehose_put_record_batch(),
     eventbridge_put_events(),
     eventbridge_put_events_1mb(),
+    cloudwatch_put_metric_data(),
     cloudwatch_put_log_events(),
     pubsub_publish(),
     grpc_default(),
@@ -388,6 +444,9 @@ inline constexpr std::array services{
     rabbitmq_4_default(),
     rabbitmq_3_default(),
     mqtt_protocol(),
+    emqx_default(),
+    mosquitto_default(),
+    aws_iot_core(),
     redis_default(),
 };
 

@@ -116,10 +116,10 @@ TEST_CASE("retry_loop: attempts, pauses, time and retries are within their limit
                 const duration after = c.not_before - c.began;
                 if (p.time_limit < duration::highest()) RC_ASSERT(after < p.time_limit);
                 if (w != nullptr) {
-                    const backoff& b = p.retry.pauses;
-                    const duration hinted = detail::greater(
-                        detail::lesser(event.retry_after, b.highest_hint), duration{});
-                    RC_ASSERT(w->time - now <= hinted + b.cap);
+                    const duration highest = p.retry.pauses.highest_hint;
+                    const duration hinted =
+                        detail::greater(detail::lesser(event.retry_after, highest), duration{});
+                    RC_ASSERT(w->time - now <= hinted + p.retry.pauses.cap);
                     RC_ASSERT(w->time - now >= hinted);
                 }
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The snippets of include/waybill/wire/README.md, compiled and run.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -172,7 +173,31 @@ TEST_CASE("guide of wire: limits of services")
     //! [wire_limits]
     CHECK(limits == waybill::batch_limits{
                         .bytes = 2'000'000, .single = 2'000'000, .answers_per_entry = false});
-    CHECK(printed == 24);
+    CHECK(printed == 28);
+}
+
+TEST_CASE("guide of wire: the pause that a service requires")
+{
+    using namespace std::chrono_literals;
+    const struct {
+        std::string_view retry_after = "120";
+        std::string_view x_ms_retry_after_ms = "2500";
+        std::string_view body{};
+        int status = 429;
+    } response;
+    const waybill::wall_time now{};
+    //! [wire_retry_after]
+    // Seconds, or a date: "120", "Sun, 06 Nov 1994 08:49:37 GMT"
+    const auto pause = wire::retry_after(response.retry_after, now);
+    const auto azure = wire::retry_after_ms(response.x_ms_retry_after_ms);  // "2500"
+    const auto google = wire::retry_delay("2.5s");                          // RetryInfo
+    const auto outcome =
+        wire::outcome_of(wire::http_errors, response.status, response.body, pause.value_or(0s));
+    //! [wire_retry_after]
+    CHECK(azure == waybill::duration(2'500ms));
+    CHECK(google == azure);
+    CHECK(outcome == waybill::send_outcome(waybill::batch_sender::throttled{
+                         .retry_after = waybill::duration::seconds(120)}));
 }
 
 TEST_CASE("guide of wire: codes and texts of refusals")

@@ -22,11 +22,12 @@ using wire::outcome_of;
 namespace {
 
 const wire::error_table* const tables[] = {
-    &wire::azure_amqp_errors, &wire::http_errors,        &wire::pubsub_errors,
-    &wire::kafka_errors,      &wire::nats_errors,        &wire::jetstream_errors,
-    &wire::rabbitmq_errors,   &wire::mqtt5_errors,       &wire::aws_common_errors,
-    &wire::sqs_errors,        &wire::sns_errors,         &wire::kinesis_errors,
-    &wire::firehose_errors,   &wire::eventbridge_errors, &wire::cloudwatch_logs_errors};
+    &wire::azure_amqp_errors,     &wire::http_errors,     &wire::pubsub_errors,
+    &wire::grpc_errors,           &wire::kafka_errors,    &wire::nats_errors,
+    &wire::jetstream_errors,      &wire::rabbitmq_errors, &wire::mqtt5_errors,
+    &wire::aws_common_errors,     &wire::sqs_errors,      &wire::sns_errors,
+    &wire::kinesis_errors,        &wire::firehose_errors, &wire::eventbridge_errors,
+    &wire::cloudwatch_logs_errors};
 
 /// The outcome that a sender should get for each answer.
 bool fits(const send_outcome& o, answer a)
@@ -53,8 +54,9 @@ TEST_CASE("outcome_of: every code of every table is found by its text and its nu
         CAPTURE(t->service);
         for (const wire::error_code& c : t->codes) {
             CAPTURE(c.code);
-            CHECK(fits(outcome_of(*t, c.code, "text"), c.means));
-            if (c.number) CHECK(fits(outcome_of(*t, *c.number), c.means));
+            const std::string text = "text, " + std::string(c.phrase);
+            CHECK(fits(outcome_of(*t, c.code, text), c.means));
+            if (c.number) CHECK(fits(outcome_of(*t, *c.number, text), c.means));
         }
     }
 }
@@ -66,6 +68,29 @@ TEST_CASE("outcome_of: an unlisted code is outcome_unknown")
         CHECK(fits(outcome_of(*t, ""), answer::outcome_unknown));
         CHECK(fits(outcome_of(*t, -987'654), answer::outcome_unknown));
     }
+}
+
+TEST_CASE("outcome_of: an unlisted code is too_large if the text is a refusal for size")
+{
+    const send_outcome logs =
+        outcome_of(wire::cloudwatch_logs_errors, "InvalidParameterException",
+                   "Upload too large: 1048914 bytes exceeds limit of 1048576");
+    CHECK(tests_support::held<batch_sender::too_large>(logs) ==
+          batch_sender::too_large{.actual = 1'048'914, .limit = 1'048'576});
+    const send_outcome rabbit = outcome_of(
+        wire::rabbitmq_errors, 406,
+        "PRECONDITION_FAILED - message size 150000000 is larger than configured max size "
+        "134217728");
+    CHECK(tests_support::held<batch_sender::too_large>(rabbit) == batch_sender::too_large{});
+    CHECK(
+        fits(outcome_of(wire::rabbitmq_errors, 406, "PRECONDITION_FAILED - unknown delivery tag 3"),
+             answer::outcome_unknown));
+    const send_outcome pubsub = outcome_of(
+        wire::pubsub_errors, "INVALID_ARGUMENT",
+        "The value for request_size is too large. You passed 10000001 in the request, but "
+        "the maximum value is 10000000.");
+    CHECK(tests_support::held<batch_sender::too_large>(pubsub) ==
+          batch_sender::too_large{.actual = 10'000'001, .limit = 10'000'000});
 }
 
 TEST_CASE("outcome_of: a failure contains the text")

@@ -90,7 +90,7 @@ constexpr bool is(const service& s, std::string_view name, batch_limits l)
 static_assert(all_are(whole));
 static_assert(all_are(single_fits));
 static_assert(names_differ());
-static_assert(services.size() == 24);
+static_assert(services.size() == 28);
 static_assert(is_month("2026-01") && !is_month("2026-13") && !is_month("2026-1") &&
               !is_month("January") && !is_month("2026/01"));
 
@@ -106,9 +106,11 @@ static_assert(is(wire::service_bus_premium_single(), "service_bus_premium_single
 static_assert(is(wire::event_hubs_basic(), "event_hubs_basic",
                  {.bytes = 256 * 1024, .single = 256 * 1024}));
 static_assert(is(wire::event_hubs_standard(), "event_hubs_standard",
-                 {.bytes = 1024 * 1024, .single = 1024 * 1024}));
+                 {.bytes = 1022 * 1024, .single = 1022 * 1024}));
 static_assert(is(wire::event_hubs_dedicated(), "event_hubs_dedicated",
-                 {.bytes = 1024 * 1024, .single = 1024 * 1024}));
+                 {.bytes = 1022 * 1024, .single = 1022 * 1024}));
+static_assert(is(wire::cloudwatch_put_metric_data(), "cloudwatch_put_metric_data",
+                 {.bytes = 1000 * 1000, .items = 1000, .single = 1000 * 1000}));
 static_assert(is(wire::azure_queue_storage(), "azure_queue_storage",
                  {.bytes = 64 * 1024, .items = 1, .single = 64 * 1024}));
 static_assert(is(wire::sqs_send_message_batch(), "sqs_send_message_batch",
@@ -143,6 +145,12 @@ static_assert(is(wire::rabbitmq_3_default(), "rabbitmq_3_default",
                  {.bytes = 128 * 1024 * 1024, .items = 1, .single = 128 * 1024 * 1024}));
 static_assert(is(wire::mqtt_protocol(), "mqtt_protocol",
                  {.bytes = 268'435'455 + 5, .items = 1, .single = 268'435'455 + 5}));
+static_assert(is(wire::emqx_default(), "emqx_default",
+                 {.bytes = 1024 * 1024, .items = 1, .single = 1024 * 1024}));
+static_assert(is(wire::mosquitto_default(), "mosquitto_default",
+                 {.bytes = 2'000'000, .items = 1, .single = 2'000'000}));
+static_assert(is(wire::aws_iot_core(), "aws_iot_core",
+                 {.bytes = 128 * 1024, .items = 1, .single = 128 * 1024}));
 static_assert(is(wire::redis_default(), "redis_default", {.single = 512 * 1024 * 1024}));
 
 // Can be changed, and the ambiguous reading is the safe one.

@@ -28,6 +28,7 @@ inline constexpr phrase azure_amqp_phrases[] = {
     {"The received message (delivery-id:%n, size:%a bytes) exceeds the limit (%l bytes) "
      "currently allowed on the link"},
     {"The message (id:%n, size:%a bytes) is larger than is currently allowed (%l bytes)"},
+    {"Message size is %a bytes which is greater than the max size %l bytes allowed"},  // IoT Hub
 };
 
 inline constexpr phrase sqs_phrases[] = {
@@ -57,6 +58,7 @@ inline constexpr phrase grpc_phrases[] = {
     {"Received message larger than max (%a vs. %l)"},
     {"Received message larger than max (%a vs %l)"},
     {"received message larger than max (%a vs. %l)"},
+    {"received message after decompression larger than max (%a vs. %l)"},
     {"Sent message larger than max (%a vs. %l)"},
     {"trying to send message larger than max (%a vs. %l)"},
     {"gRPC message exceeds maximum size %l: %a"},
@@ -71,6 +73,9 @@ inline constexpr phrase kafka_phrases[] = {
     {"The record batch size in the append to %w is %a bytes which exceeds the maximum configured "
      "value of %l)."},
     {"Message size is %a bytes which exceeds the maximum configured message size of %l."},
+    // sarama
+    {"Attempt to produce message larger than configured Producer.MaxMessageBytes: %a > %l",
+     extent::item},
     {"The message is %a bytes when serialized which is larger than %l, which is the value of the "
      "max.request.size configuration",
      extent::item},
