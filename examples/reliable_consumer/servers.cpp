@@ -104,13 +104,17 @@ public:
         return cluster_ && !all_killed_;
     }
 
-    bool whole() override
+    std::string missing() override
     {
-        if (down_ || (nodes_ && !nodes_->current(stream))) return false;
+        if (down_) return fmt::format("node {} of NATS is down", *down_);
+        if (nodes_ && !nodes_->current(stream))
+            return "the stream of NATS has no leader, or a replica that is not current";
 #ifdef WAYBILL_RELIABLE_CONSUMER_KAFKA
-        if (brokers_ && !brokers_->whole()) return false;
+        if (brokers_ && !brokers_->whole()) return "a broker of Kafka is down";
 #endif
-        return !tables_ || !cluster_ || tables_->in_sync();
+        if (tables_ && cluster_ && !tables_->in_sync())
+            return "the standby of PostgreSQL is not in sync";
+        return {};
     }
 
     std::string summary() const override

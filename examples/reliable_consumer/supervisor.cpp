@@ -218,13 +218,14 @@ std::optional<lease_versions> versions_in(tables& all)
     return versions;
 }
 
-/// A killed worker releases nothing: waits until other workers have taken its leases.
+/// A killed worker releases nothing: waits until other workers have taken its leases. Throws if one
+/// stays without a living owner.
 void wait_for_living_owners(tables& all, worker_group& workers, server_faults* servers,
                             const pace& times, casualties& c)
 {
     std::optional<lease_versions> before;
-    const auto until = clock::now() + 2 * times.longest_standstill;
-    while (clock::now() < until) {
+    const auto until = clock::now() + times.longest_standstill;
+    for (;;) {
         if (servers != nullptr) servers->step(false);
         workers.look(c);
         const auto now = versions_in(all);
@@ -236,20 +237,29 @@ void wait_for_living_owners(tables& all, worker_group& workers, server_faults* s
             if (before->empty()) return;
         }
         if (!before) before = now;
+        if (clock::now() > until) {
+            throw support::complaint(fmt::format(
+                "{} s after the last event, {}; {}", times.longest_standstill.count(),
+                before ? "partition " + before->begin()->first.partition + " has no living owner"
+                       : "the leases cannot be read",
+                workers.reported()));
+        }
         std::this_thread::sleep_for(times.look / 4);
     }
 }
 
 /// Throws the last failure of the workers if there is no progress.
 void expect_progress(support::standstill& nothing, std::uint64_t left, worker_group& workers,
-                     const pace& times)
+                     server_faults* servers, const pace& times)
 {
-    nothing.look(left);
+    nothing.look(left, 2s);  // a call to servers that do not answer takes that long
     if (nothing.moved()) workers.forget();
     if (nothing.stood() < times.longest_standstill) return;
+    const std::string missing = servers == nullptr ? "" : servers->missing();
     throw support::complaint(fmt::format(
-        "no checkpoint has moved for {} s, and {} sequence numbers of the log are left; {}",
-        times.longest_standstill.count(), support::grouped(left), workers.reported()));
+        "no checkpoint has moved for {} s, and {} sequence numbers of the log are left; {}{}{}",
+        times.longest_standstill.count(), support::grouped(left), missing,
+        missing.empty() ? "" : "; ", workers.reported()));
 }
 
 }  // namespace
@@ -298,10 +308,11 @@ casualties supervise(const options& o, tables& all, server_faults* servers)
         if (now >= next_look) {
             const std::optional<std::uint64_t> left = all.left();
             if (left && now < kill_until && *left < 2 * lines.size()) feed();
-            else if (left == std::uint64_t{0} && (servers == nullptr || servers->whole())) break;
+            else if (left == std::uint64_t{0} && (servers == nullptr || servers->missing().empty()))
+                break;
             if (now < kill_until) nothing = {};
             last_left = left.value_or(last_left);
-            expect_progress(nothing, last_left, workers, times);
+            expect_progress(nothing, last_left, workers, servers, times);
             // The cost of a look grows with the number of partitions.
             next_look = now + times.look * (1 + o.partitions / 64);
         }

@@ -26,8 +26,8 @@ public:
     virtual void step(bool may_kill) = 0;
     /// True if a kind of server that is to be killed has not been killed yet.
     [[nodiscard]] virtual bool one_is_spared() const = 0;
-    /// True if no server is down.
-    [[nodiscard]] virtual bool whole() = 0;
+    /// The first server that is down or has not caught up yet; empty if there is none.
+    [[nodiscard]] virtual std::string missing() = 0;
     /// One line: the servers that were killed.
     [[nodiscard]] virtual std::string summary() const = 0;
 };

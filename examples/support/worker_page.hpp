@@ -96,17 +96,16 @@ private:
     worker_place<Phase>* places_ = nullptr;
 };
 
-/// The time for which a number has not changed. At most 100 ms are counted between two calls of
-/// `look`, so a program that was stopped for an hour finds no standstill.
+/// The time for which a number has not changed. At most `longest` is counted between two calls
+/// of `look`, so a program that was stopped for an hour finds no standstill.
 class standstill {
 public:
     using clock = std::chrono::steady_clock;
 
-    void look(std::uint64_t left)
+    void look(std::uint64_t left, clock::duration longest = std::chrono::milliseconds(100))
     {
         const auto now = clock::now();
-        const auto passed = std::min<clock::duration>(now - std::exchange(looked_, now),
-                                                      std::chrono::milliseconds(100));
+        const auto passed = std::min(now - std::exchange(looked_, now), longest);
         const bool moved = std::exchange(left_, left) != left;
         stood_ = moved ? clock::duration{} : stood_ + passed;
     }
