@@ -143,7 +143,7 @@ public:
     {
         if (std::exchange(stopped_, true)) return event_result::stale;
         while (const detail::flight* f = flights_.first_to_repeat()) {
-            queue_.settle_all(f->runs, item_outcome::in_doubt, settlements_);
+            settle_all(*f, item_outcome::in_doubt);
             flights_.remove(*f);
         }
         update_draft(now, draft_change::recut);
@@ -190,14 +190,7 @@ public:
         if (f->sizes.items == 1) {
             queue_.record_single(f->runs.front().first, item_outcome::accepted);
         }
-        if (queue_.any_maybe_overtook()) {
-            settlements_.make_room(f->sizes.items);
-            queue_.settle(f->runs, settlements_, [&](std::uint64_t, detail::send_item& i) {
-                return ends({.overtook = i.maybe_overtook != 0});
-            });
-        } else {
-            queue_.settle_all(f->runs, item_outcome::accepted, settlements_);
-        }
+        settle_all(*f, item_outcome::accepted);
         end_flight(*f, now, change);
         return event_result::applied;
     }
@@ -531,11 +524,21 @@ private:
         update_draft(now, queue_.draft_is_late() ? draft_change::recut : change, seen);
     }
 
+    /// Ends all items of a flight.
+    void settle_all(const detail::flight& f, item_outcome o)
+    {
+        if (!queue_.any_maybe_overtook()) return queue_.settle_all(f.runs, o, settlements_);
+        settlements_.make_room(f.sizes.items);
+        queue_.settle(f.runs, settlements_, [&](std::uint64_t, const detail::send_item& i) {
+            return ends({.outcome = o, .overtook = i.maybe_overtook != 0});
+        });
+    }
+
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
     /// repeated.
     event_result end_in_doubt(detail::flight& f, steady_time now)
     {
-        queue_.settle_all(f.runs, item_outcome::in_doubt, settlements_);
+        settle_all(f, item_outcome::in_doubt);
         end_flight(f, now, draft_change::recut);
         return event_result::applied;
     }
@@ -568,7 +571,7 @@ private:
             return {};  // the stop ends it
         }
         if (detail::pace::retriable(e.kind) && retries(f, i, all, now)) return {};
-        if (i.maybe_arrived != 0) return ends({.outcome = item_outcome::in_doubt});
+        if (i.maybe_arrived != 0) return ends(queue_.in_doubt(i));
         return ends({.outcome = item_outcome::failed, .kind = e.kind, .text = e.text});
     }
 
@@ -608,10 +611,10 @@ private:
                 end = ends(queue_.report_of_too_large(n, bytes, limit));
         } else if (policy_.on_unknown != send_policy::when_unknown::repeat ||
                    !retries(f, i, all, now)) {
-            end = ends({.outcome = item_outcome::in_doubt});
+            end = ends(queue_.in_doubt(i));
         }
         if (end.items.count != 0 || !key_ends || all.stops_sender) return end;
-        if (i.maybe_arrived != 0) return ends({.outcome = item_outcome::in_doubt});
+        if (i.maybe_arrived != 0) return ends(queue_.in_doubt(i));
         return ends({.outcome = item_outcome::failed,
                      .kind = x ? x->kind : fault_kind::transient,
                      .text = x ? std::string_view(x->text) : std::string_view()});

@@ -60,10 +60,11 @@ struct relay_report {
     std::uint64_t sent = 0;      ///< Rows that the broker accepted and that are marked as sent.
     std::uint64_t dead = 0;      ///< Rows that are marked as dead.
     std::uint64_t returned = 0;  ///< Rows that were returned to the store, to be claimed again.
-    /// Rows that may arrive twice, unless the broker drops messages with equal ids. Their batch had
-    /// an unknown outcome, or they could not be marked as sent.
+    /// Rows that may arrive twice, unless the broker drops messages with equal ids. Their batch or
+    /// their entry had an unknown outcome, or they could not be marked as sent.
     std::uint64_t maybe_twice = 0;
-    /// Rows that have arrived before an earlier row of their key: see `send_policy::may_overtake`.
+    /// Rows that have arrived before an earlier row of their key, or may have: see
+    /// `send_policy::may_overtake`.
     std::uint64_t overtook = 0;
     std::uint64_t sends = 0;         ///< Calls of `transmit`.
     std::uint64_t claims = 0;        ///< Claims that contained rows.

@@ -3,14 +3,12 @@
 // send_all against a broker that gives any answer, for a request or for each entry. The oracle sees
 // only what arrived, in which order and how often, and the report. It knows nothing of the sender.
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/any_answers.hpp>
 #include <support/brief.hpp>
 #include <support/dice.hpp>
 
@@ -20,128 +18,11 @@
 namespace send_all_answers_property {
 
 using namespace waybill;
+using any_answers::item;
+using any_answers::service;
 using tests_support::dice;
 
 namespace {
-
-struct item {
-    std::uint64_t number = 0;
-    std::uint64_t bytes = 1;
-    std::uint64_t key = 0;
-    bool poison = false;  // never accepted
-};
-
-constexpr std::uint64_t never = unlimited;
-
-/// A service that answers for a request, or for each entry. Some answers are lost.
-class service {
-public:
-    service(dice& roll, std::size_t items, bool per_entry)
-        : roll_(roll),
-          per_entry_(per_entry),
-          trouble_(roll.one_in(4) ? 2 : 3 + roll(20)),
-          arrivals(items),
-          first_arrival(items, never),
-          unknown(items)
-    {
-    }
-
-    template <class Batch>
-    send_outcome operator()(const Batch& batch)
-    {
-        ++requests;
-        std::uint64_t bytes = 0;
-        for (const item& i : batch) bytes += i.bytes;
-        if (bytes > limit) return over_the_limit(bytes);
-        if (!roll_.one_in(trouble_)) return per_entry_ ? each(batch) : whole(batch);
-        switch (roll_(6)) {
-            case 0: return batch_sender::throttled{};
-            case 1: return batch_sender::throttled{.retry_after = duration::milliseconds(700)};
-            case 2: return batch_sender::failed{.kind = fault_kind::transient};
-            case 3: return batch_sender::failed{.kind = fault_kind::infrastructure};
-            case 4:  // the request is lost
-                for (const item& i : batch) unknown[i.number] = true;
-                return batch_sender::outcome_unknown{};
-            default:  // the answer is lost
-                (void)(per_entry_ ? each(batch) : whole(batch));
-                for (const item& i : batch) unknown[i.number] = true;
-                return batch_sender::outcome_unknown{};
-        }
-    }
-
-    static constexpr std::uint64_t limit = 60;
-
-private:
-    send_outcome over_the_limit(std::uint64_t bytes)
-    {
-        batch_sender::too_large refusal;
-        if (roll_.one_in(2)) refusal.actual = bytes;
-        if (roll_.one_in(2)) refusal.limit = limit;
-        return refusal;
-    }
-
-    void arrive(const item& i)
-    {
-        if (arrivals[i.number]++ == 0) first_arrival[i.number] = clock_++;
-    }
-
-    template <class Batch>
-    send_outcome whole(const Batch& batch)
-    {
-        for (const item& i : batch) {
-            if (i.poison) return batch_sender::failed{.kind = fault_kind::permanent, .text = "p"};
-        }
-        for (const item& i : batch) arrive(i);
-        return batch_sender::accepted{};
-    }
-
-    template <class Batch>
-    send_outcome each(const Batch& batch)
-    {
-        faults_.clear();
-        std::uint64_t index = 0;
-        for (const item& i : batch) {
-            if (const auto fault = answer(i)) faults_.emplace_back(index, *fault);
-            ++index;
-        }
-        std::reverse(faults_.begin(), faults_.end());  // in any order
-        if (faults_.empty()) return batch_sender::accepted{};
-        return batch_sender::partial{.failed = faults_};
-    }
-
-    /// The answer for an item that is not accepted; nothing for one that is.
-    std::optional<send_outcome> answer(const item& i)
-    {
-        if (i.poison) return batch_sender::failed{.kind = fault_kind::permanent, .text = "p"};
-        if (!roll_.one_in(trouble_)) {
-            arrive(i);
-            return std::nullopt;
-        }
-        switch (roll_(6)) {
-            case 0: return batch_sender::throttled{};
-            case 1: return batch_sender::throttled{.retry_after = duration::milliseconds(300)};
-            case 2: return batch_sender::failed{.kind = fault_kind::infrastructure};
-            case 3: return batch_sender::failed{.kind = fault_kind::transient};
-            case 4: unknown[i.number] = true; return batch_sender::outcome_unknown{};
-            default:
-                arrive(i);
-                unknown[i.number] = true;
-                return batch_sender::outcome_unknown{};
-        }
-    }
-
-    dice& roll_;
-    bool per_entry_;
-    std::uint64_t trouble_;  // a bad answer has this probability: 1 / trouble_
-    std::uint64_t clock_ = 0;
-    std::vector<batch_sender::entry_fault> faults_{};
-
-public:
-    std::vector<std::uint32_t> arrivals;       // by number
-    std::vector<std::uint64_t> first_arrival;  // by number, as a place in the order of all arrivals
-    std::vector<bool> unknown;                 // an outcome for it was unknown
-    std::uint64_t requests = 0;
-};
 
 struct world {
     send_policy policy;
@@ -203,8 +84,7 @@ std::string broken_by(const world& w, const send_report& r, const service& s)
         if (o->outcome == item_outcome::blocked_by_key && !w.policy.ordered)
             return "blocked without an order";
         bool late = false;
-        const bool known = o->outcome == item_outcome::accepted;
-        for (std::uint64_t n = 0; known && n != i.number; ++n) {
+        for (std::uint64_t n = 0; arrived && n != i.number; ++n) {
             late =
                 late || (w.input[n].key == i.key && s.first_arrival[n] > s.first_arrival[i.number]);
         }

@@ -286,12 +286,18 @@ public:
         else if (ordered_) keys_.park(items_, items_[n].key, n);
     }
 
+    /// The end of an item that may have arrived.
+    [[nodiscard]] static batch_sender_types::report in_doubt(const send_item& i) noexcept
+    {
+        return {.outcome = item_outcome::in_doubt, .overtook = i.maybe_overtook != 0};
+    }
+
     /// The end of item `n`, which is too large.
     [[nodiscard]] batch_sender_types::report report_of_too_large(std::uint64_t n,
                                                                  std::uint64_t bytes,
                                                                  std::uint64_t limit)
     {
-        if (items_[n].maybe_arrived != 0) return {.outcome = item_outcome::in_doubt};
+        if (items_[n].maybe_arrived != 0) return in_doubt(items_[n]);
         return {.outcome = item_outcome::too_large,
                 .kind = fault_kind::permanent,
                 .bytes = bytes,
@@ -597,9 +603,12 @@ private:
     void end_item(std::uint64_t n, item_outcome o, settlements& outcomes)
     {
         const bool blocked = o == item_outcome::blocked_by_key;  // its key may have been resumed
-        const item_outcome known = items_[n].maybe_arrived != 0 ? item_outcome::in_doubt : o;
-        end_item(n, blocked ? o : known);
-        outcomes.push({.items = {.first = n, .count = 1}, .outcome = known});
+        const send_item& i = items_[n];
+        batch_sender_types::report ends{.outcome = o};
+        if (i.maybe_arrived != 0) ends = in_doubt(i);
+        ends.items = {.first = n, .count = 1};
+        end_item(n, blocked ? o : ends.outcome);
+        outcomes.push(ends);
     }
 
     void end_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,

@@ -211,9 +211,16 @@ private:
             }
             return sender_.on(event, clock_.now());
         });
+        const auto* part = get_if<typename Sender::partial>(&o);
         if (result == event_result::invalid) {  // it does not show what has arrived
             report_.maybe_twice += doubtful;
+            set_doubtful(a);
             sender_.on(typename Sender::outcome_unknown{attempt, clock_.random()}, clock_.now());
+        } else if (part) {
+            for (const auto& entry : part->failed) {
+                if (holds_alternative<typename Sender::outcome_unknown>(entry.answer))
+                    set_doubtful(a, entry.index);
+            }
         }
         guard.complete();
     }
@@ -244,6 +251,18 @@ private:
     void set_doubtful(const typename Sender::send& a)
     {
         for_each_row(a, [&](std::uint64_t row) { rows_[row].may_have_arrived = true; });
+    }
+    /// Counts the row of this entry, once.
+    void set_doubtful(const typename Sender::send& a, std::uint64_t entry)
+    {
+        for (const auto& run : a.items) {
+            if (entry < run.count) {
+                row_state& row = rows_[run.first + entry - first_];
+                if (!std::exchange(row.may_have_arrived, true)) ++report_.maybe_twice;
+                return;
+            }
+            entry -= run.count;
+        }
     }
 
     void record(const typename Sender::report& r)
