@@ -58,7 +58,7 @@
 //     queue_report run_queue(queue, handler, policy, env)
 //
 //   queue/scheduled_id.hpp
-//     struct scheduled_id
+//     std::string scheduled_id(string_view key, std::uint64_t sequence_number, string_view id)
 //
 //   queue/settle.hpp
 //     settlement settle(p, d, kind, random, now, hint)

@@ -21,7 +21,6 @@
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
 #include <waybill/queue/relay_report.hpp>
-#include <waybill/queue/scheduled_id.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>
 #include <waybill/retry/describe_policies.hpp>
@@ -312,17 +311,6 @@ struct line_of<receive_planner_types::pair_scheduled> {
 };
 
 template <>
-struct line_of<scheduled_id> {
-    static std::string text(const auto& a)
-    {
-        return concat(one_line(a.original), ", attempt ", a.attempt);
-    }
-};
-
-template <>
-struct line_of<scheduled_id::error> : described_line {};
-
-template <>
 struct line_of<settle_batches_types::decided> {
     static std::string text(const auto& a)
     {
@@ -381,8 +369,8 @@ template <>
 struct line_of<queue_policy::scheduled_copy> {
     static std::string text(const auto& c)
     {
-        return concat("copy ", c.number, " at ", c.until, ": ", one_line(c.id), ", ",
-                      tries(c.tries));
+        return concat("copy ", one_line(c.id), " of ", one_line(c.original_id), " at ", c.until,
+                      ", ", tries(c.tries));
     }
 };
 

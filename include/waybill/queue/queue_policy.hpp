@@ -30,10 +30,10 @@ namespace waybill::inline v0_2 {
 struct queue_policy {
     /// The copy of a message that takes its place, for queues that schedule copies.
     struct scheduled_copy {
-        std::string id{};          ///< Made by scheduled_id. The same after a crash.
-        std::uint32_t number = 0;  ///< 1, 2, 3 ... The `copy` of the received copy.
-        std::uint64_t tries = 0;   ///< Tries until now. The `tries` of the received copy.
-        wall_time until{};         ///< When the copy becomes visible.
+        std::string id{};           ///< Made by scheduled_id. The same after a crash.
+        std::string original_id{};  ///< Of the first message. The copy has it as a property.
+        std::uint64_t tries = 0;    ///< Tries until now. The `tries` of the received copy.
+        wall_time until{};          ///< When the copy becomes visible.
 
         friend bool operator==(const scheduled_copy&, const scheduled_copy&) = default;
     };
@@ -74,6 +74,10 @@ struct queue_policy {
     /// The maximum that is configured at the queue; 2^64 - 1 if it has none. The defaults of
     /// brokers are low: 10 in Service Bus.
     std::uint64_t max_deliveries = detail::highest_size;
+    /// The key of the ids of copies, for queues that schedule copies: at least 16 random bytes that
+    /// senders do not know. All consumers of a queue have the same key. If it changes, a message in
+    /// hand may be copied twice. It must outlive the call.
+    std::string_view copy_key{};
     /// Maximum duration of a call to the queue, at least 0. With at most this left of a lock, only
     /// a success is reported to the queue.
     duration to_settle = duration::seconds(1);

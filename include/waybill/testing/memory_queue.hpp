@@ -46,7 +46,7 @@ struct queued_message {
     std::string id{};  ///< The number if none was given.
     std::string body{};
     std::uint64_t deliveries = 0;  ///< Deliveries that count, this one included.
-    std::uint32_t copy = 0;        ///< The number of the copy; 0 for an original.
+    std::string original_id{};     ///< Of a copy, the id of the first message. Otherwise empty.
     std::uint64_t tries = 0;       ///< Tries of the earlier copies.
     std::uint64_t lock = 0;        ///< Names the lock of this delivery.
 
@@ -158,7 +158,7 @@ public:
         add({.number = ++last_number_,
              .id = copy.id,
              .body = m.body,
-             .copy = copy.number,
+             .original_id = copy.original_id,
              .tries = copy.tries},
             copy.until);
         return {};

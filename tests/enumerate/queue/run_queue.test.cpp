@@ -63,7 +63,10 @@ public:
         for (const char* body : {"a", "b", "c"}) queue_.put(body);
         const auto script = [this] { return next_fault(); };
         faulty_queue<Queue, decltype(script)> faulty(queue_, script);
-        waybill::queue_policy policy{.lock = 30s, .retry_for = 1h, .stop_when_empty = true};
+        waybill::queue_policy policy{.lock = 30s,
+                                     .retry_for = 1h,
+                                     .copy_key = "a key of the tests",
+                                     .stop_when_empty = true};
         waybill::circuit_breaker breaker({.consecutive_failures = 2});
         if (is_counted) policy.max_deliveries = 10;
         if (is_counted) policy.retry_for = 5min;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,6 +17,7 @@
 #include <waybill/core/environment.hpp>
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue/run_queue.hpp>
+#include <waybill/queue/scheduled_id.hpp>
 #include <waybill/retry/call_report.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_queue.hpp>
@@ -36,6 +38,7 @@ using end_reason = queue_report::end_reason;
 using outcome = queue_report::outcome;
 
 const waybill::steady_time start = waybill::steady_time::at(1h);
+constexpr std::string_view copy_key = "a key of the tests";
 
 [[nodiscard]] std::uint64_t sum_of_outcomes(const queue_report& r)
 {
@@ -242,7 +245,11 @@ template <queue_deferral D>
 void survives_an_hour_with_few_deliveries()
 {
     outage<D> o(1h, 10);
-    queue_policy p{.lock = 90s, .retry_for = 10s, .max_deliveries = 10, .stop_when_empty = true};
+    queue_policy p{.lock = 90s,
+                   .retry_for = 10s,
+                   .max_deliveries = 10,
+                   .copy_key = copy_key,
+                   .stop_when_empty = true};
     o.run(p);
     CHECK(o.report.end == end_reason::empty);
     CHECK(o.report.completed == 3);
@@ -484,6 +491,7 @@ TEST_CASE("a transient fault is retried for retry_for, then the message is dead-
                                           {.lock = 90s,
                                            .retry_for = 24h,
                                            .max_deliveries = max_deliveries,
+                                           .copy_key = copy_key,
                                            .stop_when_empty = true},
                                           env);
         CHECK(r.dead_lettered == 1);
@@ -777,20 +785,62 @@ TEST_CASE("jumps of the wall clock and the steady clock end no message early")
     CHECK(sum_of_outcomes(r) == r.received);
 }
 
-TEST_CASE("if the id of its copy is too long, a message is left to its lock")
+TEST_CASE("no id that a sender chooses keeps a copy out of the queue")
+{
+    // Ids that end in a number, that are long, empty or equal to the id of a copy.
+    for (const std::string& victim :
+         {std::string("order-7"), std::string("v:4294967295"), std::string(128, 'x'),
+          std::string(70'000, 'x'), std::string("32"), std::string()}) {
+        CAPTURE(victim.size());
+        manual_environment env(start);
+        queue_with<queue_deferral::by_copy> queue(env, 10);
+        queue.put("the order", victim);
+        queue.put("line 1", victim + ":1");
+        // A sender without the key repeats the ids of the copies that it sees, and guesses others.
+        std::set<std::string> sent{victim, victim + ":1"};
+        const auto send = [&](const std::string& id) {
+            if (sent.insert(id).second) queue.put("a guess", id);
+        };
+        send(waybill::scheduled_id("another key, 24 bytes...", 1, victim));
+        std::map<std::string, int> done;
+        int tries = 0;
+        const auto handle = [&](const queued_message& m) -> fault {
+            CHECK(m.id.size() <= std::max<std::size_t>(victim.size() + 2, 128));
+            if (m.body == "the order") {
+                if (!victim.empty()) CHECK((tries == 0 ? m.id : m.original_id) == victim);
+                send(m.id + ":1");
+                send(waybill::scheduled_id({}, m.number, m.id));
+                if (++tries < 6) return waybill::transient("busy");
+            }
+            ++done[m.body];
+            return {};
+        };
+        const auto r = waybill::run_queue(
+            queue, handle,
+            {.retry_for = 1h, .max_deliveries = 10, .copy_key = copy_key, .stop_when_empty = true},
+            env);
+        CHECK(r.end == end_reason::empty);
+        CHECK(r.deferred == 5);
+        CHECK(done["the order"] == 1);
+        CHECK(done["line 1"] == 1);
+        CHECK(queue.completed() == r.deferred + sent.size());
+    }
+}
+
+TEST_CASE("the report names a copy by the id of its original")
 {
     manual_environment env(start);
-    queue_with<queue_deferral::by_copy> queue(env, 10);
-    const std::string too_long(128, 'x');
-    queue.put("a", too_long);
-    const auto handle = [](const queued_message&) { return waybill::transient("busy"); };
-    const auto r = waybill::run_queue(
-        queue, handle, {.retry_for = 1h, .max_deliveries = 10, .stop_when_empty = true}, env);
-    CHECK(r.end == end_reason::empty);
-    CHECK(r.deferred == 0);
-    CHECK(r.left_to_lock >= 9);
-    CHECK(r.listed.at(0).text ==
-          "scheduled id: too_large: 130 bytes, at most 128: shorten the id of the message");
+    queue_with<queue_deferral::by_copy> queue(env);
+    queue.put("a", "order-7");
+    int calls = 0;
+    const auto handle = [&](const queued_message&) {
+        return ++calls < 3 ? waybill::transient("busy") : waybill::permanent("no such customer");
+    };
+    const auto r =
+        waybill::run_queue(queue, handle, {.copy_key = copy_key, .stop_when_empty = true}, env);
+    REQUIRE(r.listed.size() == 1);
+    CHECK(waybill::describe(r.listed[0]) == "order-7: dead_lettered: permanent: no such customer");
+    CHECK(queue.dead_letters().at(0).what.original_id == "order-7");
 }
 
 TEST_CASE("an invalid policy ends the driver without a request, and the report contains the field")
@@ -829,8 +879,15 @@ TEST_CASE("validate with the queue's type refuses a retry_for that its deliverie
     static_assert(!waybill::validate(queue_policy{.max_deliveries = 10}));
     static_assert(waybill::validate<by_time>(queue_policy{.max_deliveries = 870}));
     static_assert(!waybill::validate<by_time>(queue_policy{.max_deliveries = 871}));
-    static_assert(!waybill::validate<by_copy>(queue_policy{.max_deliveries = 10}));
+    static_assert(
+        !waybill::validate<by_copy>(queue_policy{.max_deliveries = 10, .copy_key = copy_key}));
     static_assert(waybill::validate<by_copy>(queue_policy{.lock = 0s}));
+    const auto without_key =
+        waybill::validate<by_copy>(queue_policy{.copy_key = copy_key.substr(0, 15)});
+    REQUIRE(without_key.has_value());
+    CHECK(waybill::describe(*without_key) ==
+          "queue_policy.copy_key is 15: bytes must be at least, because the queue schedules copies "
+          "(16)");
     // The figures of the guide.
     const auto fits = [](waybill::duration retry_for, std::uint64_t deliveries) {
         return !waybill::validate<by_time>(

@@ -72,6 +72,7 @@ struct simulation {
         const waybill::queue_policy policy{.lock = 60s,
                                            .retry_for = retry_for,
                                            .max_deliveries = policy_deliveries,
+                                           .copy_key = "a key of the tests",
                                            .stop_when_empty = true};
         auto limited = waybill::time_limited(env, 1h);
         return waybill::run_queue(worker, handle, policy, limited);

@@ -1,160 +1,75 @@
 // SPDX-License-Identifier: MIT
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <doctest/doctest.h>
 
+#include <waybill/core/detail/hmac_sha256.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 
 namespace scheduled_id_test {
 namespace {
 
-using namespace waybill;
+using waybill::scheduled_id;
 
-static_assert(scheduled_id::parse("order-7:3") == scheduled_id{"order-7", 3});
-static_assert(scheduled_id::parse("order-7") == scheduled_id{"order-7", 0});
-static_assert(scheduled_id::parse("a:7:3") == scheduled_id{"a:7", 3});
-static_assert(scheduled_id::parse("a:4294967295") == scheduled_id{"a", UINT32_MAX});
-static_assert(scheduled_id::parse("a:4294967296") == scheduled_id{"a:4294967296", 0});
-static_assert(scheduled_id::parse("a:99999999999999999999999") ==
-              scheduled_id{"a:99999999999999999999999", 0});
-static_assert(scheduled_id::parse("a#3", '#') == scheduled_id{"a", 3});
-static_assert(scheduled_id::parse("::1") == scheduled_id{":", 1});
+const std::string key = "16 bytes or more";
 
-// Texts that scheduled_id never writes are ids of originals.
-static_assert(scheduled_id::parse("") == scheduled_id{"", 0});
-static_assert(scheduled_id::parse(":") == scheduled_id{":", 0});
-static_assert(scheduled_id::parse(":3") == scheduled_id{":3", 0});
-static_assert(scheduled_id::parse("3") == scheduled_id{"3", 0});
-static_assert(scheduled_id::parse("a:") == scheduled_id{"a:", 0});
-static_assert(scheduled_id::parse("a:0") == scheduled_id{"a:0", 0});
-static_assert(scheduled_id::parse("a:03") == scheduled_id{"a:03", 0});
-static_assert(scheduled_id::parse("a:3 ") == scheduled_id{"a:3 ", 0});
-static_assert(scheduled_id::parse("a:-3") == scheduled_id{"a:-3", 0});
-static_assert(scheduled_id::parse("a3") == scheduled_id{"a3", 0});
-
-// The attempt in the message determines its id.
-static_assert(scheduled_id::original_of("order-7:3", 3) == "order-7");
-static_assert(scheduled_id::original_of("a:7", 0) == "a:7");
-static_assert(scheduled_id::original_of("a:7:3", 3) == "a:7");
-static_assert(!scheduled_id::original_of("a:7", 3));
-static_assert(!scheduled_id::original_of("a", 1));
-
-static_assert(name(scheduled_id::error::code::too_large) == "too_large");
-static_assert(name(scheduled_id::error::code::no_id) == "no_id");
-static_assert(name(scheduled_id::error::code::bad_mark) == "bad_mark");
-static_assert(name(static_cast<scheduled_id::error::code>(9)) == "?");
-
-// Accepts new ids, and drops repeated ones without a report.
-struct broker {
-    std::set<std::string> seen{};
-    std::vector<std::string> queue{};
-
-    void send(const std::string& id)
-    {
-        if (seen.insert(id).second) queue.push_back(id);
+std::string hex(std::string_view hashed_key, std::string_view text)
+{
+    std::string s;
+    for (const std::uint8_t b : waybill::detail::hmac_sha256(hashed_key, text)) {
+        s += "0123456789abcdef"[b / 16];
+        s += "0123456789abcdef"[b % 16];
     }
-};
+    return s;
+}
 
 }  // namespace
 
-TEST_CASE("a clone's id is the original's id and the attempt, and attempts do not accumulate")
+TEST_CASE("the keyed hash is that of RFC 4231")
 {
-    CHECK(*scheduled_id::make("order-7", 3) == "order-7:3");
-    CHECK(*scheduled_id::make(*scheduled_id::original_of("order-7:3", 3), 4) == "order-7:4");
-    CHECK(*scheduled_id::make("a:7", 1) == "a:7:1");
-    CHECK(*scheduled_id::make("order-7", 0) == "order-7");
-    CHECK(*scheduled_id::make("order-7", UINT32_MAX) == "order-7:4294967295");
-    CHECK(*scheduled_id::make("a", 2, scheduled_id::max_bytes, '~') == "a~2");
+    CHECK(hex(std::string(20, '\x0b'), "Hi There") ==
+          "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    CHECK(hex("Jefe", "what do ya want for nothing?") ==
+          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    CHECK(hex(std::string(131, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First") ==
+          "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-TEST_CASE("ids above the byte limit are refused, not cut")
+TEST_CASE("the id of a copy depends on the key, the number and the id, and has 32 characters")
 {
-    const std::string longest(126, 'x');
-    CHECK(scheduled_id::make(longest, 9)->size() == 128);
-    const auto over = scheduled_id::make(longest, 10);
-    REQUIRE_FALSE(over.has_value());
-    CHECK(over.error() == scheduled_id::error{scheduled_id::error::code::too_large, 129, 128});
-    CHECK(describe(over.error()) ==
-          "scheduled id: too_large: 129 bytes, at most 128: shorten the id of the message");
-    CHECK_FALSE(scheduled_id::make(std::string(129, 'x'), 0).has_value());
-    CHECK(scheduled_id::make(std::string(1'000, 'x'), 1, UINT64_MAX).has_value());
-    CHECK_FALSE(scheduled_id::make("a", 1, 0).has_value());
-}
-
-TEST_CASE("an empty id and a digit as mark are refused")
-{
-    CHECK(scheduled_id::make("", 1).error().kind == scheduled_id::error::code::no_id);
-    CHECK(scheduled_id::make("", 0).error().kind == scheduled_id::error::code::no_id);
-    CHECK(describe(scheduled_id::make("a", 1, 128, '7').error()) ==
-          "scheduled id: bad_mark: the mark must not be a digit");
-}
-
-TEST_CASE("each pair of id and attempt has a unique text, which parses back")
-{
-    // All ids of up to four of these parts, with attempts that look like parts of ids.
-    constexpr char letters[] = {'a', ':', '0', '1', '7'};
-    std::vector<std::string> ids;
-    for (std::size_t from = 0, length = 1; length <= 4; ++length) {
-        const std::size_t until = ids.size();
-        for (const char c : letters) {
-            if (length == 1) ids.push_back(std::string(1, c));
-            for (std::size_t n = from; length != 1 && n != until; ++n) ids.push_back(ids[n] + c);
-        }
-        from = until;
-    }
-    CHECK(ids.size() == 5 + 25 + 125 + 625);
-    std::map<std::string, scheduled_id> made;
-    for (const std::string& id : ids) {
-        for (const std::uint32_t attempt : {1U, 7U, 10U, 11U, 17U, 71U, 100U}) {
-            const std::string text = *scheduled_id::make(id, attempt);
-            CHECK(made.emplace(text, scheduled_id{id, attempt}).second);
-            CHECK(scheduled_id::parse(text) == scheduled_id{id, attempt});
-            CHECK(scheduled_id::original_of(text, attempt) == std::string_view(id));
+    std::set<std::string> ids;
+    std::uint64_t made = 0;
+    for (const std::string_view k :
+         {std::string_view(key), std::string_view("another key of 24 bytes.")}) {
+        for (const std::uint64_t number :
+             {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{256}, std::uint64_t{1} << 32U,
+              std::uint64_t{1} << 56U, ~std::uint64_t{0}}) {
+            for (const std::string& id :
+                 {std::string(), std::string("a"), std::string("a:1"), std::string(1, '\0'),
+                  std::string(128, 'x'), std::string(70'000, 'x')}) {
+                const std::string copy = scheduled_id(k, number, id);
+                CHECK(copy.size() == 32);
+                CHECK(copy.find_first_not_of("0123456789abcdef") == std::string::npos);
+                CHECK(copy == scheduled_id(k, number, id));
+                ids.insert(copy);
+                ++made;
+            }
         }
     }
+    CHECK(ids.size() == made);
 }
 
-TEST_CASE("a crash between sending the clone and completing the original sends the clone once")
+TEST_CASE("an id that looks like a copy, or that is the id of a copy, is not repeated")
 {
-    // As it should be: the id follows from id and attempt. The first time it crashes before it
-    // completes, so the original is delivered again, with the same attempt.
-    broker b;
-    b.send("order-7");
-    std::string id = "order-7";
-    for (std::uint32_t attempt = 0; attempt != 5; ++attempt) {
-        for (int times = 0; times != 2; ++times) {
-            b.send(*scheduled_id::make(*scheduled_id::original_of(id, attempt), attempt + 1));
-        }
-        id = b.queue.back();
-    }
-    CHECK(b.queue == std::vector<std::string>{"order-7", "order-7:1", "order-7:2", "order-7:3",
-                                              "order-7:4", "order-7:5"});
-    // Under its own id the clone is dropped: the message is lost.
-    broker same;
-    same.send("order-7");
-    same.send("order-7");
-    CHECK(same.queue.size() == 1);
-    // If ids are cut to the maximum, those of two messages are equal.
-    broker cut;
-    const std::string shared(127, 'x');
-    cut.send((shared + "a:1").substr(0, 128));
-    cut.send((shared + "a:2").substr(0, 128));
-    CHECK(cut.queue.size() == 1);
-    // Without the attempt, partition:offset would parse as another message.
-    broker looks;
-    looks.send("0:18");
-    looks.send(*scheduled_id::make(scheduled_id::parse("0:17").original,
-                                   scheduled_id::parse("0:17").attempt + 1));
-    CHECK(looks.queue.size() == 1);
-    looks.send(*scheduled_id::make(*scheduled_id::original_of("0:17", 0), 1));
-    CHECK(looks.queue.back() == "0:17:1");
+    const std::string first = scheduled_id(key, 7, "order-7");
+    CHECK(scheduled_id(key, 8, first) != first);
+    CHECK(scheduled_id(key, 7, first) != first);
+    // A sender may use an id again after the end of the duplicate detection.
+    CHECK(scheduled_id(key, 9, "order-7") != first);
 }
 
 }  // namespace scheduled_id_test

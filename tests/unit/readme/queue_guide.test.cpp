@@ -363,45 +363,38 @@ TEST_CASE("queue guide: due pairs before fresh messages")
 
 TEST_CASE("queue guide: the id of a scheduled copy")
 {
+    struct received {
+        std::uint64_t sequence_number;
+        std::string id;
+    };
     struct copy {
         std::string id;
-        std::uint32_t attempt;
+        std::string original_id;
         wall_time visible_at;
     };
     struct {
         std::map<std::string, copy> copies{};
         int completed = 0;
         void send(copy c) { copies.try_emplace(c.id, c); }  // drops duplicates
-        void complete(int) { ++completed; }
+        void complete(const received&) { ++completed; }
     } queue;
-    const int message = 7;
     const wall_time later;
-    std::string reason;
-    const auto dead_letter = [&](int, const std::string& text) { reason = text; };
-    const auto retry_later = [&](const std::string& original, std::uint32_t attempt) {
+    const std::string key = "16 random bytes.";
+    const std::string original = "order-7";
+    const auto retry_later = [&](const received& message) {
         //! [queue_id]
-        const auto id = waybill::scheduled_id::make(original, attempt);  // "order-7:3"
-        if (!id) return dead_letter(message, waybill::describe(id.error()));
-        queue.send({.id = *id, .attempt = attempt, .visible_at = later});
+        const std::string id = waybill::scheduled_id(key, message.sequence_number, message.id);
+        queue.send({.id = id, .original_id = original, .visible_at = later});
         queue.complete(message);
         //! [queue_id]
+        return id;
     };
-    retry_later("order-7", 3);
-    retry_later("order-7", 3);  // after a crash between the two calls
+    const std::string first = retry_later({17, "order-7"});
+    CHECK(retry_later({17, "order-7"}) == first);  // after a crash between the two calls
     CHECK(queue.copies.size() == 1);
-    CHECK(queue.copies.contains("order-7:3"));
-    retry_later(std::string(200, 'x'), 3);
-    CHECK(reason ==
-          "scheduled id: too_large: 202 bytes, at most 128: shorten the id of the message");
+    CHECK(retry_later({18, first}) != first);
+    CHECK(queue.copies.size() == 2);
 }
-
-//! [queue_original]
-static_assert(waybill::scheduled_id::original_of("order-7:3", 3) ==
-              "order-7");  // the copy of attempt 3
-static_assert(waybill::scheduled_id::original_of("order-7:3", 0) ==
-              "order-7:3");                                          // an original with this id
-static_assert(!waybill::scheduled_id::original_of("order-7:3", 4));  // not the copy of attempt 4
-//! [queue_original]
 
 }  // namespace
 }  // namespace queue_guide_test

@@ -151,6 +151,16 @@ struct copies_are_not_dropped : by_copy {
     int copies = 0;
 };
 
+struct copies_keep_the_number : by_copy {
+    using by_copy::by_copy;
+    waybill::result<std::optional<queued_message>> receive(duration lock)
+    {
+        auto m = by_copy::receive(lock);
+        if (m && *m) (*m)->number = 1;
+        return m;
+    }
+};
+
 struct locked_is_gone : by_pointer {
     using by_pointer::by_pointer;
     waybill::result<std::optional<queued_message>> receive_deferred(const queued_pointer& p,
@@ -224,6 +234,7 @@ TEST_CASE("queue_conformance: each queue with one flaw is detected by its rule")
     breaks<loses_an_expired_lock>("receive returns a message that is visible");
     breaks<error_when_empty>("receive: an empty queue returns nothing, and no error");
     breaks<empty_while_locked>("empty: a queue with a locked message is not empty");
+    breaks<copies_keep_the_number>("schedule_copy: the copy has a number of its own");
     breaks<copies_are_not_dropped>("schedule_copy: a second copy with the same id is dropped");
     breaks<locked_is_gone>("receive_deferred: a locked message is transient, and not gone");
     breaks<pointer_without_tries>("receive_pointer: a pointer has the given tries");

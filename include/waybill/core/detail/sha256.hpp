@@ -4,7 +4,7 @@
 //
 //     constexpr auto d = waybill::detail::sha256("abc");      // 32 bytes, BA 78 16 BF ...
 //
-// Not intended for secrets.
+// Texts are not erased from memory.
 
 #ifndef WAYBILL_CORE_DETAIL_SHA256_HPP
 #define WAYBILL_CORE_DETAIL_SHA256_HPP

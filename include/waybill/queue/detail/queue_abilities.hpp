@@ -48,7 +48,8 @@ concept schedules_copies =
     requires(Q& q, typename Q::message& m, const queue_policy::scheduled_copy& copy) {
         { q.schedule_copy(m, copy) } -> std::convertible_to<fault>;
         { m.id } -> std::convertible_to<std::string_view>;
-        { m.copy } -> std::convertible_to<std::uint32_t>;
+        { m.original_id } -> std::convertible_to<std::string_view>;
+        { m.number } -> std::convertible_to<std::uint64_t>;
         { m.tries } -> std::convertible_to<std::uint64_t>;
     };
 
@@ -108,6 +109,12 @@ template <class Message>
 [[nodiscard]] std::string id_of_message(const Message& m)
 {
     if constexpr (requires {
+                      { m.original_id } -> std::convertible_to<std::string_view>;
+                  }) {
+        const std::string_view original = m.original_id;
+        if (!original.empty()) return std::string(original);
+    }
+    if constexpr (requires {
                       { m.id } -> std::convertible_to<std::string_view>;
                   })
         return std::string(std::string_view(m.id));
@@ -163,6 +170,12 @@ template <class Q>
 {
     if (auto bad = validate(p)) return bad;
     using abilities = queue_abilities<Q>;
+    constexpr std::uint64_t min_key_bytes = 16;  // as many as an id of a copy stands for
+    if (abilities::by_copy && p.copy_key.size() < min_key_bytes) {
+        return config_error{"queue_policy.copy_key", p.copy_key.size(),
+                            "bytes must be at least, because the queue schedules copies",
+                            min_key_bytes};
+    }
     const std::uint64_t tries = tries_for(p.retry_for, p.pauses, p.lock, abilities::can_defer);
     const bool limited = tries != highest_size && p.max_deliveries != highest_size;
     const bool all_count = !abilities::by_copy && !abilities::by_pointer;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <waybill/core/detail/saturating.hpp>
@@ -116,7 +117,7 @@ public:
             record.end(how, reason.kind, std::move(text));
             return how;
         }
-        how = refused_copy_ ? outcome::left_to_lock : outcome::unconfirmed;
+        how = outcome::unconfirmed;
         visible_at_ = later(visible_at_, clock_.now() + lock_.left());
         record.end(how, failure.kind, std::move(failure.text));
         return how;
@@ -170,18 +171,15 @@ private:
     /// drops the second copy by its id.
     [[nodiscard]] fault replace_by_copy(wall_time until, bool failed)
     {
-        const auto number = static_cast<std::uint32_t>(message_.copy);
-        const auto original = scheduled_id::original_of(message_.id, number);
-        auto id = scheduled_id::make(original ? *original : std::string_view(message_.id),
-                                     number == UINT32_MAX ? number : number + 1);
-        if (!id) {
-            refused_copy_ = true;
-            return permanent(describe(id.error()));
-        }
+        const std::string_view id = message_.id;
+        const std::string_view original = message_.original_id;
+        const auto number = static_cast<std::uint64_t>(message_.number);
         const auto count = static_cast<std::uint64_t>(message_.deliveries);
         const auto tries = saturating_add(static_cast<std::uint64_t>(message_.tries),
                                           failed ? count : saturating_sub(count, 1));
-        const queue_policy::scheduled_copy copy{*std::move(id), number + 1, tries, until};
+        const queue_policy::scheduled_copy copy{scheduled_id(policy_.copy_key, number, id),
+                                                std::string(original.empty() ? id : original),
+                                                tries, until};
         fault f = call([&]() -> fault { return queue_.schedule_copy(message_, copy); });
         if (!f.ok()) return f;
         return call([&]() -> fault { return queue_.complete(message_); });
@@ -213,7 +211,6 @@ private:
     Clock& clock_;
     queue_report& report_;
     steady_time visible_at_ = steady_time::lowest();
-    bool refused_copy_ = false;  // the message has no id for a copy
 };
 
 }  // namespace waybill::inline v0_2::detail

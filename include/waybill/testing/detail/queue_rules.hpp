@@ -197,9 +197,9 @@ void queue_copy_rules(X& x)
     if constexpr (in_queue::queue_abilities<queue>::by_copy) {
         auto m = x.received();
         if (!m) return;
-        const auto id = scheduled_id::make(m->id, 1);
-        if (!id) return;
-        const queue_policy::scheduled_copy copy{*id, 1, 5, x.env.wall_now() + x.lock * 3};
+        const std::string id = scheduled_id("a key of the tests", m->number, m->id);
+        const queue_policy::scheduled_copy copy{id, std::string(m->id), 5,
+                                                x.env.wall_now() + x.lock * 3};
         x.t.holds(x.queue.schedule_copy(*m, copy).ok(), "schedule_copy: succeeds");
         (void)x.queue.schedule_copy(*m, copy);
         (void)x.queue.complete(*m);
@@ -209,8 +209,9 @@ void queue_copy_rules(X& x)
         auto c = x.next();
         x.t.holds(c.has_value(), "schedule_copy: the copy is visible at its time");
         if (!c) return;
-        x.t.holds(c->id == *id && c->copy == 1 && c->tries == 5,
-                  "schedule_copy: the copy has the given id, number and tries");
+        x.t.holds(c->id == id && c->original_id == copy.original_id && c->tries == 5,
+                  "schedule_copy: the copy has the given id, original id and tries");
+        x.t.holds(c->number != m->number, "schedule_copy: the copy has a number of its own");
         x.t.holds(c->deliveries == 1, "schedule_copy: the deliveries of a copy count from 1");
         x.t.holds(x.is_empty(), "schedule_copy: a second copy with the same id is dropped");
     }
