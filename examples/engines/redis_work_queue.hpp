@@ -66,7 +66,8 @@ public:
     struct message {
         std::string id{};  ///< Of the entry in the stream.
         std::uint64_t deliveries = 0;
-        std::uint64_t turn = 0;  ///< The delivery count of Redis. It grows with each delivery.
+        std::uint64_t crashes = 0;  ///< Deliveries before this one, in a row, without a settlement.
+        std::uint64_t turn = 0;     ///< The delivery count of Redis. It grows with each delivery.
         std::string body{};
     };
 
@@ -91,11 +92,13 @@ public:
         waybill::fault f = guarded([&](redis_client& c) {
             const redis_reply r = run(c, receive_script, {consumer_, milliseconds_of(lock)});
             const auto parts = r.array();
-            if (parts.size() != 4) return;
+            if (parts.size() != 5) return;
             const auto turn = static_cast<std::uint64_t>(parts[2]->integer);
             const auto uncounted = static_cast<std::uint64_t>(parts[3]->integer);
+            const auto returned = static_cast<std::uint64_t>(parts[4]->integer);
             m = message{.id = std::string(redis_reply::text(*parts[0])),
                         .deliveries = turn - std::min(turn - 1, uncounted),
+                        .crashes = turn - 1 - std::min(turn - 1, returned),
                         .turn = turn,
                         .body = std::string(redis_reply::text(*parts[1]))};
         });
@@ -157,10 +160,11 @@ public:
 
 private:
     // Keys of all scripts: the stream, the sorted set of locks, the hash of uncounted deliveries,
-    // and the dead letters. The first argument is the consumer.
+    // and the dead letters. The first argument is the consumer. The hash has the number of uncounted
+    // deliveries of ID in the field ID, and the last settled delivery in the field ID:returned.
 
-    /// Arguments: the lock in milliseconds. Returns the id, the body, the delivery count, and the
-    /// number of uncounted deliveries.
+    /// Arguments: the lock in milliseconds. Returns the id, the body, the delivery count, the number
+    /// of uncounted deliveries, and the last settled delivery.
     static constexpr std::string_view receive_script = R"lua(
 local stream, locks, uncounted = KEYS[1], KEYS[2], KEYS[3]
 local t = redis.call('TIME')
@@ -172,7 +176,7 @@ repeat
         entry = redis.call('XCLAIM', stream, 'workers', ARGV[1], 0, due[1])[1]
         if not entry then  -- another program has settled or removed it
             redis.call('ZREM', locks, due[1])
-            redis.call('HDEL', uncounted, due[1])
+            redis.call('HDEL', uncounted, due[1], due[1] .. ':returned')
         end
     else
         local new = redis.call('XREADGROUP', 'GROUP', 'workers', ARGV[1], 'COUNT', 1,
@@ -188,7 +192,8 @@ local body = ''
 for i = 1, #entry[2], 2 do
     if entry[2][i] == 'body' then body = entry[2][i + 1] end
 end
-return {id, body, pending[1][4], tonumber(redis.call('HGET', uncounted, id) or 0)}
+local counts = redis.call('HMGET', uncounted, id, id .. ':returned')
+return {id, body, pending[1][4], tonumber(counts[1] or 0), tonumber(counts[2] or 0)}
 )lua";
 
     /// Arguments: the id, the delivery count, the settlement, and its arguments. Returns 1, or 0 if
@@ -209,6 +214,7 @@ end
 if what == 'release' then
     redis.call('XCLAIM', stream, 'workers', 'waiting', 0, id, 'JUSTID')
     redis.call('ZADD', locks, now + ARGV[5], id)
+    redis.call('HSET', uncounted, id .. ':returned', turn)
     if ARGV[6] == '1' then redis.call('HINCRBY', uncounted, id, 1) end
     return 1
 end
@@ -225,7 +231,7 @@ end
 redis.call('XACK', stream, 'workers', id)
 redis.call('XDEL', stream, id)
 redis.call('ZREM', locks, id)
-redis.call('HDEL', uncounted, id)
+redis.call('HDEL', uncounted, id, id .. ':returned')
 return 1
 )lua";
 

@@ -42,6 +42,7 @@ public:
         std::uint64_t number = 0;
         std::uint64_t turn = 0;  ///< Names the lock. It grows with each change of the row.
         std::uint64_t deliveries = 0;
+        std::uint64_t crashes = 0;  ///< Deliveries before this one, in a row, without a settlement.
         std::string body{};
     };
 
@@ -65,7 +66,7 @@ public:
             receive_.each(
                 [&] {
                     m = message{receive_.size(0), receive_.size(1), receive_.size(2),
-                                std::string(receive_.text(3))};
+                                receive_.size(3), std::string(receive_.text(4))};
                 },
                 at + milliseconds_of(lock), at);
         });
@@ -189,7 +190,8 @@ private:
             "CREATE TABLE IF NOT EXISTS work (number INTEGER PRIMARY KEY AUTOINCREMENT,"
             " sent INTEGER NOT NULL, until INTEGER NOT NULL DEFAULT 0,"
             " turn INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL,"
-            " uncounted INTEGER NOT NULL DEFAULT 0);"  // turns that are no delivery
+            " uncounted INTEGER NOT NULL DEFAULT 0,"  // turns that are no delivery
+            " returned INTEGER NOT NULL DEFAULT 0);"  // the turn of the last settlement
             "CREATE TABLE IF NOT EXISTS dead_work (number INTEGER PRIMARY KEY,"
             " body TEXT NOT NULL, reason TEXT NOT NULL)");
         return db;
@@ -201,13 +203,14 @@ private:
     statement receive_{db_,
                        "UPDATE work SET until = ?1, turn = turn + 1 WHERE number ="
                        " (SELECT number FROM work WHERE until <= ?2 ORDER BY number LIMIT 1)"
-                       " RETURNING number, turn, turn - uncounted, body"};
+                       " RETURNING number, turn, turn - uncounted, turn - returned - 1, body"};
     statement renew_{db_,
                      "UPDATE work SET until = ?3 WHERE number = ?1 AND turn = ?2"
                      " RETURNING number"};
-    statement release_{db_,
-                       "UPDATE work SET until = ?3, turn = turn + 1, uncounted = uncounted + ?4"
-                       " WHERE number = ?1 AND turn = ?2 RETURNING number"};
+    statement release_{
+        db_,
+        "UPDATE work SET until = ?3, turn = turn + 1, returned = turn + 1,"
+        " uncounted = uncounted + ?4 WHERE number = ?1 AND turn = ?2 RETURNING number"};
     statement bury_{db_,
                     "INSERT OR REPLACE INTO dead_work (number, body, reason)"
                     " SELECT number, body, ?3 FROM work WHERE number = ?1 AND turn = ?2"};

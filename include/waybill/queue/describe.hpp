@@ -115,9 +115,11 @@ struct line_of<dead_letter_message> {
     {
         if (a.reason == dead_letter_message::cause::permanent)
             return "dead-letter the message: permanent";
-        return concat("dead-letter the message: ", name(a.reason), ", ", name(a.kind), ", ",
-                      used_of(a.used, a.max_attempts), " ",
-                      a.reason == dead_letter_message::cause::exhausted ? "tries" : "deliveries");
+        return concat(
+            "dead-letter the message: ", name(a.reason), ", ",
+            a.reason == dead_letter_message::cause::crashes ? "" : concat(name(a.kind), ", "),
+            used_of(a.used, a.max_attempts), " ",
+            a.reason == dead_letter_message::cause::exhausted ? "tries" : "deliveries");
     }
 };
 

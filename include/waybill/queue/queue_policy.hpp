@@ -74,6 +74,11 @@ struct queue_policy {
     /// The maximum that is configured at the queue; 2^64 - 1 if it has none. The defaults of
     /// brokers are low: 10 in Service Bus.
     std::uint64_t max_deliveries = detail::highest_size;
+    /// The deliveries of a message in a row that may end without a settlement, at least 1. The next
+    /// one is dead-lettered without a call of the handler. Reasons are a message that ends its
+    /// process, and a handler that outlasts its lock. Queues that defer by themselves or with
+    /// pointers need the member `crashes`, see the guide. 2^64 - 1 has no limit.
+    std::uint64_t max_crashes = 5;
     /// The key of the ids of copies, for queues that schedule copies: at least 16 random bytes that
     /// senders do not know. All consumers of a queue have the same key. If it changes, a message in
     /// hand may be copied twice. It must outlive the call.
@@ -126,6 +131,8 @@ struct queue_policy {
     }
     if (p.max_deliveries == 0)
         return config_error{"queue_policy.max_deliveries", 0, "must be at least", 1};
+    if (p.max_crashes == 0)
+        return config_error{"queue_policy.max_crashes", 0, "must be at least", 1};
     if (auto bad = at_least_zero("queue_policy.to_settle", p.to_settle)) return bad;
     if (p.to_settle >= p.lock) {
         return config_error{"queue_policy.to_settle", detail::magnitude(p.to_settle),

@@ -162,6 +162,7 @@ template <std::same_as<settle_policy::check> T>
 ///
 ///     exhausted: transient, 24 of 24 tries (levels): timed out
 ///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down
+///     crashes: 5 of 5 deliveries (max_crashes): they ended without a settlement
 ///     permanent: no such customer
 template <std::same_as<dead_letter_message> T>
 [[nodiscard]] std::string describe(const T& d, std::string_view reason,
@@ -170,13 +171,17 @@ template <std::same_as<dead_letter_message> T>
     std::string line(name(d.reason));
     if (d.reason != dead_letter_message::cause::permanent) {
         line += ": ";
-        line += name(d.kind);
-        line += ", ";
+        if (d.reason != dead_letter_message::cause::crashes) {
+            line += name(d.kind);
+            line += ", ";
+        }
         line += std::to_string(d.used);
         line += " of ";
         line += std::to_string(d.max_attempts);
-        line += d.reason == dead_letter_message::cause::exhausted ? " tries (levels)"
-                                                                  : " deliveries (max_deliveries)";
+        if (d.reason == dead_letter_message::cause::exhausted) line += " tries (levels)";
+        if (d.reason == dead_letter_message::cause::last_delivery)
+            line += " deliveries (max_deliveries)";
+        if (d.reason == dead_letter_message::cause::crashes) line += " deliveries (max_crashes)";
     }
     if (!reason.empty()) {
         line += ": ";

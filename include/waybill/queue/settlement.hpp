@@ -31,7 +31,7 @@ struct defer {
 };
 
 /// Dead-letter the message with the reason. `used` of `max_attempts` are used up: deliveries if
-/// `reason` is `last_delivery`, otherwise tries. If `reason` is `permanent`, both are the tries
+/// `reason` is `last_delivery` or `crashes`, otherwise tries. If `reason` is `permanent`, both are the tries
 /// made.
 struct dead_letter_message {
     /// The reason why a message is dead-lettered.
@@ -39,10 +39,11 @@ struct dead_letter_message {
         permanent,      ///< The fault is permanent: no retry can succeed.
         exhausted,      ///< All tries that the levels allow are used up.
         last_delivery,  ///< The broker would dead-letter it next, without a reason.
+        crashes,        ///< Its last deliveries ended without a settlement.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(cause) noexcept
     {
-        return "permanent, exhausted, last_delivery";
+        return "permanent, exhausted, last_delivery, crashes";
     }
 
     cause reason = cause::permanent;

@@ -46,6 +46,7 @@ struct queued_message {
     std::string id{};  ///< The number if none was given.
     std::string body{};
     std::uint64_t deliveries = 0;  ///< Deliveries that count, this one included.
+    std::uint64_t crashes = 0;     ///< Deliveries before this one, in a row, without a settlement.
     std::string original_id{};     ///< Of a copy, the id of the first message. Otherwise empty.
     std::uint64_t tries = 0;       ///< Tries of the earlier copies.
     std::uint64_t lock = 0;        ///< Names the lock of this delivery.
@@ -248,7 +249,8 @@ private:
         message what{};
         steady_time lock_end = steady_time::lowest();
         wall_time due = wall_time::lowest();
-        bool deferred = false;  // only its pointer returns it
+        std::uint64_t unsettled = 0;  // deliveries since the last settlement
+        bool deferred = false;        // only its pointer returns it
     };
     struct stored_pointer {
         pointer what{};
@@ -272,6 +274,7 @@ private:
 
     [[nodiscard]] message deliver(stored& s, duration lock)
     {
+        s.what.crashes = s.unsettled++;
         ++s.what.deliveries;
         s.what.lock = ++last_lock_;
         s.lock_end = env_.now() + lock;
@@ -280,6 +283,7 @@ private:
 
     static void uncount(stored& s, bool failed)
     {
+        s.unsettled = 0;
         if (!failed && s.what.deliveries != 0) --s.what.deliveries;
     }
 

@@ -72,6 +72,7 @@ struct simulation {
         const waybill::queue_policy policy{.lock = 60s,
                                            .retry_for = retry_for,
                                            .max_deliveries = policy_deliveries,
+                                           .max_crashes = max_crashes,
                                            .copy_key = "a key of the tests",
                                            .stop_when_empty = true};
         auto limited = waybill::time_limited(env, 1h);
@@ -82,6 +83,7 @@ struct simulation {
     memory_queue<manual_environment, D> queue;
     waybill::duration retry_for = 24h;
     std::uint64_t policy_deliveries = ~std::uint64_t{0};
+    std::uint64_t max_crashes = waybill::queue_policy{}.max_crashes;
     std::uint64_t fails_at = 0;
     std::vector<call> calls{};
     std::set<std::string> ids_done{};
@@ -200,6 +202,7 @@ TEST_CASE("the deliveries of ended workers count as tries of the message")
         CAPTURE(ended);
         simulation<queue_deferral::by_time> s(11);
         s.policy_deliveries = 10;
+        s.max_crashes = 100;
         s.retry_for = 5min;
         s.fails_at = ended + 1;
         for (std::uint64_t n = 0; n != ended; ++n) {
@@ -221,23 +224,79 @@ TEST_CASE("the deliveries of ended workers count as tries of the message")
     }
 }
 
-TEST_CASE("workers that always end before complete do not repeat an effect for ever")
+namespace {
+
+template <queue_deferral D>
+void is_handled_five_times(waybill::duration retry_for)
 {
-    simulation<queue_deferral::by_time> s;
-    s.retry_for = {};
+    simulation<D> s;
+    s.retry_for = retry_for;
     int workers = 0;
     queue_report r;
     do {
         r = s.run_worker(injected_fault::dies_before);
         CHECK(outcome_sum(r) == r.received);
     } while (r.end != end_reason::empty && ++workers != 100);
-    // After ten deliveries without a settlement, the next worker dead-letters the message.
     CHECK(r.end == end_reason::empty);
-    CHECK(s.calls.size() == 20);
+    CHECK(s.calls.size() == 10);
     CHECK(s.queue.completed() == 0);
     CHECK(s.queue.dead_letters().size() == 2);
     CHECK(s.effects == std::map<std::string, int>{{"order-7", 1}, {"order-8", 1}});
     for (const auto& d : s.queue.dead_letters()) {
-        CHECK(d.reason.starts_with("exhausted: transient, 11 of 10 tries"));
+        CHECK(d.reason ==
+              "crashes: 5 of 5 deliveries (max_crashes): the last delivery before this one ended "
+              "without a settlement, as after a crash, or the queue ignores `failed`");
     }
+}
+
+}  // namespace
+
+TEST_CASE("a message whose worker always ends is dead-lettered after max_crashes deliveries")
+{
+    for (const waybill::duration retry_for :
+         {waybill::duration{}, waybill::duration{24h}, waybill::duration::highest()}) {
+        is_handled_five_times<queue_deferral::by_time>(retry_for);
+        is_handled_five_times<queue_deferral::by_copy>(retry_for);
+        is_handled_five_times<queue_deferral::by_pointer>(retry_for);
+    }
+}
+
+TEST_CASE("without a limit of crashes, a message is dead-lettered after the limit of its tries")
+{
+    simulation<queue_deferral::by_time> s;
+    s.retry_for = {};
+    s.max_crashes = 11;
+    for (int worker = 0; worker != 8; ++worker) {
+        is_unconfirmed(s.run_worker(injected_fault::dies_before));
+        s.env.advance(60s);
+    }
+    s.fails_at = 9;
+    const queue_report r = s.run_worker();
+    CHECK(r.dead_lettered == 1);
+    CHECK(s.queue.dead_letters().at(0).reason ==
+          "exhausted: transient, 9 of 1 tries (levels): busy");
+}
+
+TEST_CASE("a failed try between crashes sets their number to 0")
+{
+    manual_environment env(first_time, waybill::wall_time::at(24h));
+    memory_queue queue(env);
+    queue.put("a");
+    int calls = 0;
+    const auto handle = [&](const queued_message& m) -> fault {
+        CHECK(m.crashes == 4);
+        env.stop_at(env.now());
+        return ++calls == 10 ? fault{} : waybill::transient("busy");
+    };
+    for (int worker = 0; worker != 10; ++worker) {
+        for (int crash = 0; crash != 4; ++crash) {
+            REQUIRE(queue.receive(60s)->has_value());
+            env.advance(200s);
+        }
+        env.stop_at(waybill::steady_time::highest());
+        (void)waybill::run_queue(queue, handle, {}, env);
+        env.advance(200s);
+    }
+    CHECK(calls == 10);
+    CHECK(queue.completed() == 1);
 }

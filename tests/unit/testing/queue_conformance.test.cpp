@@ -151,6 +151,26 @@ struct copies_are_not_dropped : by_copy {
     int copies = 0;
 };
 
+struct no_crashes : by_time {
+    using by_time::by_time;
+    waybill::result<std::optional<queued_message>> receive(duration lock)
+    {
+        auto m = by_time::receive(lock);
+        if (m && *m) (*m)->crashes = 0;
+        return m;
+    }
+};
+
+struct never_forgets_crashes : by_time {
+    using by_time::by_time;
+    waybill::result<std::optional<queued_message>> receive(duration lock)
+    {
+        auto m = by_time::receive(lock);
+        if (m && *m) (*m)->crashes = (*m)->deliveries - 1;
+        return m;
+    }
+};
+
 struct copies_keep_the_number : by_copy {
     using by_copy::by_copy;
     waybill::result<std::optional<queued_message>> receive(duration lock)
@@ -234,6 +254,8 @@ TEST_CASE("queue_conformance: each queue with one flaw is detected by its rule")
     breaks<loses_an_expired_lock>("receive returns a message that is visible");
     breaks<error_when_empty>("receive: an empty queue returns nothing, and no error");
     breaks<empty_while_locked>("empty: a queue with a locked message is not empty");
+    breaks<no_crashes>("receive: `crashes` counts the deliveries in a row without a settlement");
+    breaks<never_forgets_crashes>("receive: `crashes` is 0 after a settlement");
     breaks<copies_keep_the_number>("schedule_copy: the copy has a number of its own");
     breaks<copies_are_not_dropped>("schedule_copy: a second copy with the same id is dropped");
     breaks<locked_is_gone>("receive_deferred: a locked message is transient, and not gone");

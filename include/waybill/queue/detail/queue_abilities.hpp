@@ -78,6 +78,12 @@ concept reports_lock = requires(const Message& m) {
     { m.locked_for } -> std::convertible_to<duration>;
 };
 
+/// Its messages report how many deliveries in a row ended without a settlement.
+template <class Message>
+concept reports_crashes = requires(const Message& m) {
+    { m.crashes } -> std::convertible_to<std::uint64_t>;
+};
+
 template <class Q>
 concept reports_empty = requires(Q& q) {
     { q.empty() } -> std::same_as<result<bool>>;
@@ -92,6 +98,9 @@ struct queue_abilities {
     static constexpr bool can_defer = by_pointer || by_copy || by_time;
     /// A delivery that ends with a deferral without a failure uses up no delivery of the message.
     static constexpr bool defers_free = by_copy || by_pointer || (by_time && defers_uncounted<Q>);
+    /// Without a deferral, locks expire on purpose. The deliveries of a copy count from 1.
+    static constexpr bool counts_crashes =
+        can_defer && (reports_crashes<typename Q::message> || (by_copy && abandons_uncounted<Q>));
 };
 
 struct no_pointer {};

@@ -24,6 +24,7 @@
 #include <waybill/queue/queue_policy.hpp>
 #include <waybill/queue/queue_report.hpp>
 #include <waybill/queue/settle.hpp>
+#include <waybill/queue/settlement.hpp>
 #include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/retry/scoped_permit.hpp>
 
@@ -250,10 +251,8 @@ private:
     [[nodiscard]] handled call_handler(message& m, const queue_delivery& d, lock_type& lock)
     {
         called_ = false;
-        lost_deliveries_ = has_lost_deliveries(d);
-        if (lost_deliveries_) {
-            return {transient(lost_delivery_text), {}};
-        }
+        unhandled_ = limit_reached(m, d);
+        if (unhandled_) return {transient(lost_delivery_text), {}};
         if (clock_.stop_requested()) return {cancelled("a stop was requested"), {}};
         if (!lock.keep()) return {ownership_lost("the lock was lost before the handler"), {}};
         if (const duration left = lock.left(); left <= policy_.to_settle) {
@@ -293,13 +292,33 @@ private:
               "the queue ignores `failed`"
             : "the last delivery before this one ended without a settlement, as after a crash";
 
-    /// True if a message has more tries or deliveries than the limits permit. The settlement of the
+    /// The limit that a message has reached before its handler is called. The settlement of the
     /// last permitted try dead-letters the message. So the delivery before this one ended without a
     /// settlement, or the queue ignores `failed`.
-    [[nodiscard]] bool has_lost_deliveries(const queue_delivery& d) const
+    [[nodiscard]] std::optional<dead_letter_message> limit_reached(const message& m,
+                                                                   const queue_delivery& d) const
     {
-        if (d.count > settle_policy_.max_deliveries) return true;
-        return counts_tries && saturating_sub(d.tries, d.outage_deliveries) > max_tries();
+        using cause = dead_letter_message::cause;
+        constexpr fault_kind kind = fault_kind::transient;
+        const std::uint64_t max_deliveries = settle_policy_.max_deliveries;
+        if (d.count > max_deliveries)
+            return dead_letter_message{cause::last_delivery, kind, d.count, max_deliveries};
+        const std::uint64_t crashes = crashes_of(m);
+        if (abilities::counts_crashes && crashes >= policy_.max_crashes)
+            return dead_letter_message{cause::crashes, kind, crashes, policy_.max_crashes};
+        const std::uint64_t tries =
+            saturating_sub(d.tries, saturating_add(d.outage_deliveries, crashes));
+        if (counts_tries && tries > max_tries())
+            return dead_letter_message{cause::exhausted, kind, tries, max_tries()};
+        return {};
+    }
+
+    /// The deliveries directly before this one that ended without a settlement; 0 if unknown.
+    [[nodiscard]] static std::uint64_t crashes_of(const message& m)
+    {
+        if constexpr (!abilities::counts_crashes) return 0;
+        else if constexpr (reports_crashes<message>) return static_cast<std::uint64_t>(m.crashes);
+        else return saturating_sub(static_cast<std::uint64_t>(m.deliveries), 1);
     }
 
     /// True if outages do not add to the tries of a message.
@@ -331,15 +350,7 @@ private:
     {
         const fault_kind kind = h.reason.kind;
         d.lock_left = lock.left();
-        if (lost_deliveries_ && d.lock_left > policy_.to_settle) {
-            const bool by_count = d.count > settle_policy_.max_deliveries;
-            return dead_letter_message{
-                .reason = by_count ? dead_letter_message::cause::last_delivery
-                                   : dead_letter_message::cause::exhausted,
-                .kind = kind,
-                .used = by_count ? d.count : saturating_sub(d.tries, d.outage_deliveries),
-                .max_attempts = by_count ? settle_policy_.max_deliveries : max_tries()};
-        }
+        if (unhandled_ && d.lock_left > policy_.to_settle) return *unhandled_;
         const bool is_outage = kind == fault_kind::infrastructure || kind == fault_kind::cancelled;
         // If a deferral uses up no delivery, the count of a message does not grow in an outage. Its
         // pauses would not grow either.
@@ -369,8 +380,9 @@ private:
     std::uint64_t breaker_generation_ = 0;
     steady_time next_pair_ = steady_time::lowest();
     steady_time deferred_until_ = steady_time::lowest();
-    bool called_ = false;           // the handler, for the message in hand
-    bool lost_deliveries_ = false;  // of the message in hand
+    std::optional<dead_letter_message>
+        unhandled_;        // the limit that the message in hand has reached
+    bool called_ = false;  // the handler, for the message in hand
 };
 
 }  // namespace waybill::inline v0_2::detail

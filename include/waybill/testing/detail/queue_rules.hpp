@@ -82,6 +82,13 @@ void queue_receive_rules(X& x)
     x.t.holds(again->deliveries == 2, "receive: a delivery whose lock has ended counts");
     x.t.holds(in_queue::id_of_message(*first) == in_queue::id_of_message(*again),
               "receive: a message has the same id in each delivery");
+    if constexpr (in_queue::reports_crashes<typename std::remove_reference_t<X>::message>) {
+        x.t.holds(first->crashes == 0 && again->crashes == 1,
+                  "receive: `crashes` counts the deliveries in a row without a settlement");
+        (void)x.abandon(*again, true);
+        again = x.next();
+        x.t.holds(again && again->crashes == 0, "receive: `crashes` is 0 after a settlement");
+    }
 }
 
 template <class X>
