@@ -10,7 +10,8 @@
 // keep the circuit breaker in the state `half_open` until the timeout of the permit.
 //
 // Movable and not copyable, so that a callback can own it. The circuit breaker must outlive it.
-// Only one thread at a time may use both, and the destructor is such a use. `clock` must not throw.
+// Only one thread at a time may use both, and the destructor is such a use. It calls `clock` only if
+// that is noexcept. Otherwise the failure has the time at which the permit was acquired.
 
 #ifndef WAYBILL_RETRY_SCOPED_PERMIT_HPP
 #define WAYBILL_RETRY_SCOPED_PERMIT_HPP
@@ -21,6 +22,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
 #include <waybill/retry/detail/permits.hpp>
 
 namespace waybill::inline v0_2 {
@@ -30,37 +32,46 @@ class [[nodiscard]] scoped_permit {
 public:
     /// Acquires a permit if the circuit breaker allows a call now.
     constexpr scoped_permit(Breaker& v, Clock clock)
-        : breaker_(&v), clock_(std::move(clock)), permit_(v.try_acquire(detail::time_of(clock_)))
+        : breaker_(&v),
+          clock_(std::move(clock)),
+          acquired_(detail::time_of(clock_)),
+          permit_(v.try_acquire(acquired_))
     {
     }
     constexpr scoped_permit(scoped_permit&& other) noexcept(
         std::is_nothrow_move_constructible_v<Clock>)
         : breaker_(other.breaker_),
           clock_(std::move(other.clock_)),
+          acquired_(other.acquired_),
           permit_(std::exchange(other.permit_, std::nullopt))
     {
     }
     scoped_permit& operator=(scoped_permit&&) = delete;
     constexpr ~scoped_permit()
     {
-        if (permit_) (void)record(fault_kind::infrastructure);
+        if (!permit_) return;
+        steady_time now = acquired_;
+        if constexpr (detail::nothrow_time_source<Clock>) now = detail::time_of(clock_);
+        constexpr double random = 1.0;
+        (void)breaker_->record(*permit_, fault_kind::infrastructure, now, random);
     }
 
     /// True if the call may be made. False after its report, and after a move.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return permit_.has_value(); }
 
     /// Reports the result of the call. `random` as in `circuit_breaker::record`. Returns `stale` if
-    /// there is no permit (any more).
+    /// there is no permit (any more). If `clock` throws, the permit is kept.
     constexpr event_result record(fault_kind kind, double random = 1.0)
     {
         if (!permit_) return event_result::stale;
-        return breaker_->record(*std::exchange(permit_, std::nullopt), kind,
-                                detail::time_of(clock_), random);
+        const steady_time now = detail::time_of(clock_);
+        return breaker_->record(*std::exchange(permit_, std::nullopt), kind, now, random);
     }
 
 private:
     Breaker* breaker_;
     Clock clock_;
+    steady_time acquired_;
     std::optional<circuit_breaker_types::permit> permit_;
 };
 

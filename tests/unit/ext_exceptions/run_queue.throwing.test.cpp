@@ -212,3 +212,60 @@ TEST_CASE("an exception in a repeated call of an outage: the message is left to 
     CHECK(report.completed == 1);
     CHECK(sum_of_outcomes(report) == report.received);
 }
+
+namespace {
+
+// From a moment on, one of its functions throws.
+struct breaking_environment : manual_environment {
+    using manual_environment::manual_environment;
+    enum class function { now, wall_now, sleep_until, random, stop_requested, none };
+
+    void check(function f) const
+    {
+        if (f == broken) throw std::runtime_error("no clock");
+    }
+    waybill::steady_time now() const { return check(function::now), manual_environment::now(); }
+    waybill::wall_time wall_now() const
+    {
+        return check(function::wall_now), manual_environment::wall_now();
+    }
+    void sleep_until(waybill::steady_time t)
+    {
+        check(function::sleep_until);
+        manual_environment::sleep_until(t);
+    }
+    double random() { return check(function::random), manual_environment::random(); }
+    bool stop_requested() const
+    {
+        return check(function::stop_requested), manual_environment::stop_requested();
+    }
+
+    function broken = function::none;
+};
+
+}  // namespace
+
+TEST_CASE("an environment that throws during an exception of the handler does not end the process")
+{
+    using function = breaking_environment::function;
+    for (const function f : {function::now, function::wall_now, function::sleep_until,
+                             function::random, function::stop_requested}) {
+        for (const bool guarded : {false, true}) {
+            breaking_environment env(start);
+            memory_queue<breaking_environment> queue(env);
+            queue.put("a");
+            waybill::circuit_breaker breaker({.consecutive_failures = 1});
+            const auto handle = [&](const queued_message&) -> fault {
+                env.broken = f;
+                throw std::logic_error("in the handler");
+            };
+            queue_report r;
+            CHECK_THROWS_AS(waybill::run_queue(queue, handle,
+                                               {.breaker = guarded ? &breaker : nullptr}, env, r),
+                            std::logic_error);
+            CHECK(r.left_to_lock == 1);
+            CHECK(r.interrupted == 1);
+            CHECK((breaker.room(start) == 0) == guarded);
+        }
+    }
+}

@@ -123,13 +123,58 @@ TEST_CASE("scoped_permit: a permit dropped after its timeout changes nothing")
     small_breaker v = probing();
     {
         std::int64_t now = 5;
-        const scoped_permit pass(v, [&now] { return s(now); });
+        const scoped_permit pass(v, [&now]() noexcept { return s(now); });
         REQUIRE(pass);
         now = 100;
     }
     CHECK(v.state(s(100)) ==
           circuit_breaker::circuit_state::half_open);  // shut at 65 by the timeout, for 10 s
     CHECK(v.room(s(100)) == 1);
+}
+
+TEST_CASE("scoped_permit: a clock that throws during another exception does not end the process")
+{
+    small_breaker v = probing();
+    bool broken = false;
+    const auto clock = [&broken]() {
+        if (broken) throw std::runtime_error("no clock");
+        return s(5);
+    };
+    try {
+        const scoped_permit pass(v, clock);
+        broken = true;
+        throw std::logic_error("out of order");
+    } catch (const std::logic_error&) {
+    }
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::open);  // since the permit, at 5
+    CHECK(v.next_change(s(5)) == s(15));
+}
+
+TEST_CASE("scoped_permit: a clock that throws in record keeps the permit, which counts as failed")
+{
+    small_breaker v = probing();
+    bool broken = false;
+    {
+        scoped_permit pass(v, [&broken]() {
+            if (broken) throw std::runtime_error("no clock");
+            return s(5);
+        });
+        broken = true;
+        CHECK_THROWS_AS((void)pass.record(fault_kind::none), std::runtime_error);
+        CHECK(pass);
+    }
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::open);
+}
+
+TEST_CASE("scoped_permit: with a clock that is noexcept, a failure has the time of its end")
+{
+    small_breaker v = probing();
+    std::int64_t now = 5;
+    {
+        const scoped_permit pass(v, [&now]() noexcept { return s(now); });
+        now = 20;
+    }
+    CHECK(v.next_change(s(20)) == s(30));
 }
 
 }  // namespace

@@ -42,11 +42,15 @@ struct checked_environment {
 template <class E>
 class driver_clock {
     static_assert(checked_environment<E>::ok);
+    E& outside_;  // first, because the exception specification of now() names it
 
 public:
     constexpr explicit driver_clock(E& outside) noexcept : outside_(outside) {}
 
-    [[nodiscard]] constexpr steady_time now() { return later(outside_.now(), earliest_now_); }
+    [[nodiscard]] constexpr steady_time now() noexcept(noexcept(outside_.now()))
+    {
+        return later(outside_.now(), earliest_now_);
+    }
     [[nodiscard]] constexpr wall_time wall_now() { return outside_.wall_now(); }
     [[nodiscard]] constexpr double random() { return outside_.random(); }
     [[nodiscard]] constexpr bool stop_requested() { return is_stop_requested(outside_); }
@@ -64,7 +68,6 @@ public:
     }
 
 private:
-    E& outside_;
     steady_time earliest_now_ = steady_time::lowest();
 };
 

@@ -21,6 +21,12 @@ concept time_source = std::convertible_to<C, steady_time> || requires(C& c) {
     { c() } -> std::convertible_to<steady_time>;
 };
 
+/// True if `time_of` cannot throw an exception.
+template <class C>
+concept nothrow_time_source = std::convertible_to<C, steady_time> || requires(C& c) {
+    { c() } noexcept -> std::convertible_to<steady_time>;
+};
+
 /// Calls c, or returns c itself if it is a time. For any other type, the static_assert is the first
 /// error, because drivers do not constrain the type of their clock.
 template <class C>

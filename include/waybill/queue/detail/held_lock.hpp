@@ -23,10 +23,12 @@ namespace waybill::inline v0_2::detail {
 /// The clock of a run. Its steady time never goes back, so a lock is never assumed to last longer.
 template <class Clock>
 class forward_clock {
+    Clock& clock_;  // first, because the exception specification of now() names it
+
 public:
     explicit forward_clock(Clock& clock) : clock_(clock) {}
 
-    [[nodiscard]] steady_time now()
+    [[nodiscard]] steady_time now() noexcept(noexcept(clock_.now()))
     {
         latest_ = later(latest_, clock_.now());
         return latest_;
@@ -37,7 +39,6 @@ public:
     [[nodiscard]] bool sleep_until(steady_time t) { return clock_.sleep_until(t); }
 
 private:
-    Clock& clock_;
     steady_time latest_ = steady_time::lowest();
 };
 

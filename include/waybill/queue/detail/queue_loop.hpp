@@ -264,7 +264,8 @@ private:
         queue_policy::message_lock argument(lock);
         if (policy_.breaker == nullptr) return call(m, argument);
         const double random = clock_.random();
-        auto permit = scoped_permit(*policy_.breaker, [&] { return clock_.now(); });
+        auto permit = scoped_permit(
+            *policy_.breaker, [this]() noexcept(noexcept(clock_.now())) { return clock_.now(); });
         if (!permit) return {cancelled("the circuit breaker is open"), {}};
         handled h = call(m, argument);
         permit.record(h.reason.kind, random);

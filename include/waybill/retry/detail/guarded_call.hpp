@@ -57,7 +57,8 @@ template <class R, class Breaker, class Clock, class F>
         // Before the permit: if random() throws, no call was made, and none has failed.
         const double random = clock.random();
         // Without a report, as after an exception, the permit reports a failure.
-        if (auto permit = scoped_permit(breaker, [&] { return clock.now(); })) {
+        if (auto permit = scoped_permit(
+                breaker, [&]() noexcept(noexcept(clock.now())) { return clock.now(); })) {
             R r = f();
             permit.record(kind_of_result(r), random);
             return r;
