@@ -94,7 +94,7 @@ waybill::relay_report relay_clock(complete_outbox& o, waybill::batch_sender& s)
     return waybill::relay(o, s, accept, now);
 }
 
-// expect: run_queue: the queue needs a nested type message with deliveries
+// expect: message queue: a nested type message with deliveries must exist
 struct mail {
     std::uint64_t deliveries = 1;
 };
@@ -110,6 +110,139 @@ auto run_queue_without_message_type(without_message_type& q, manual_environment&
 {
     return waybill::run_queue(q, [](const mail&) {}, {}, env);
 }
+
+struct complete_queue {
+    using message = mail;
+    waybill::result<std::optional<mail>> receive(waybill::duration lock);
+    waybill::fault complete(mail&);
+    waybill::fault abandon(mail&, bool failed);
+    waybill::fault dead_letter(mail&, std::string_view reason);
+};
+
+template <class Queue>
+auto validated()
+{
+    return waybill::validate<Queue>(waybill::queue_policy{});
+}
+
+// expect: message queue: a nested type message with deliveries must exist
+struct message_without_deliveries : complete_queue {
+    struct message {};
+};
+static_assert(&validated<message_without_deliveries> != nullptr);
+
+// expect: message queue: receive(duration lock) must exist
+struct validated_receive_returns_message : complete_queue {
+    mail receive(waybill::duration lock);
+};
+static_assert(&validated<validated_receive_returns_message> != nullptr);
+
+// expect: message queue: complete(message&) must exist
+struct validated_without_complete : complete_queue {
+    void complete(mail&) = delete;
+};
+static_assert(&validated<validated_without_complete> != nullptr);
+
+// expect: message queue: abandon(message&, bool failed) or abandon(message&) must exist
+struct validated_abandon_returns_void : complete_queue {
+    void abandon(mail&, bool failed);
+};
+static_assert(&validated<validated_abandon_returns_void> != nullptr);
+
+// expect: message queue: dead_letter(message&, std::string_view reason) must exist
+struct validated_dead_letter_without_reason : complete_queue {
+    waybill::fault dead_letter(mail&);
+};
+static_assert(&validated<validated_dead_letter_without_reason> != nullptr);
+
+// expect: message queue: receive(duration lock) must exist
+struct runs_receive_returns_message : complete_queue {
+    mail receive(waybill::duration lock);
+};
+auto run(runs_receive_returns_message& q, manual_environment& env)
+{
+    return waybill::run_queue(q, [](const mail&) {}, {}, env);
+}
+
+// expect: message queue: complete(message&) must exist
+struct runs_without_complete : complete_queue {
+    void complete(mail&) = delete;
+};
+auto run(runs_without_complete& q, manual_environment& env)
+{
+    return waybill::run_queue(q, [](const mail&) {}, {}, env);
+}
+
+// expect: message queue: abandon(message&, bool failed) or abandon(message&) must exist
+struct runs_abandon_returns_void : complete_queue {
+    void abandon(mail&, bool failed);
+};
+auto run(runs_abandon_returns_void& q, manual_environment& env)
+{
+    return waybill::run_queue(q, [](const mail&) {}, {}, env);
+}
+
+// expect: message queue: dead_letter(message&, std::string_view reason) must exist
+struct runs_dead_letter_without_reason : complete_queue {
+    waybill::fault dead_letter(mail&);
+};
+auto run(runs_dead_letter_without_reason& q, manual_environment& env)
+{
+    return waybill::run_queue(q, [](const mail&) {}, {}, env);
+}
+
+// expect: message queue with schedule_copy: a message must have id, original_id, number
+struct copies_without_members : complete_queue {
+    waybill::fault schedule_copy(mail&, const waybill::queue_policy::scheduled_copy&);
+};
+static_assert(&validated<copies_without_members> != nullptr);
+
+struct complete_pointers : complete_queue {
+    struct pointer {
+        std::uint64_t tries = 0;
+    };
+    using complete_queue::abandon, complete_queue::complete;
+    waybill::fault schedule_pointer(mail&, std::uint64_t tries, waybill::wall_time due);
+    waybill::fault defer(mail&);
+    waybill::result<std::optional<pointer>> receive_pointer(waybill::duration lock);
+    waybill::result<std::optional<mail>> receive_deferred(pointer&, waybill::duration lock);
+    waybill::fault complete(pointer&);
+    waybill::fault abandon(pointer&);
+};
+static_assert(!waybill::validate<complete_pointers>(waybill::queue_policy{}));
+
+// expect: message queue with schedule_pointer: a nested type pointer with tries must exist
+struct pointer_without_tries : complete_pointers {
+    struct pointer {};
+};
+static_assert(&validated<pointer_without_tries> != nullptr);
+
+// expect: message queue with schedule_pointer: defer(message&) must exist
+struct without_defer : complete_pointers {
+    void defer(mail&) = delete;
+};
+static_assert(&validated<without_defer> != nullptr);
+
+// expect: message queue with schedule_pointer: receive_pointer(duration lock) must exist
+struct receive_pointer_returns_pointer : complete_pointers {
+    pointer receive_pointer(waybill::duration lock);
+};
+auto run(receive_pointer_returns_pointer& q, manual_environment& env)
+{
+    return waybill::run_queue(q, [](const mail&) {}, {}, env);
+}
+
+// expect: message queue with schedule_pointer: receive_deferred(pointer&, duration lock) must exist
+struct without_receive_deferred : complete_pointers {
+    void receive_deferred(pointer&) = delete;
+};
+static_assert(&validated<without_receive_deferred> != nullptr);
+
+// expect: message queue with schedule_pointer: complete(pointer&) and abandon(pointer&) must exist
+struct without_abandon_of_pointers : complete_pointers {
+    waybill::fault abandon(mail&, bool failed);
+};
+static_assert(&validated<without_abandon_of_pointers> != nullptr);
 
 // expect: queue_conformance: make() must return a message queue
 auto make_returns_number(manual_environment& env)

@@ -20,14 +20,6 @@
 #ifndef WAYBILL_QUEUE_MESSAGE_QUEUE_HPP
 #define WAYBILL_QUEUE_MESSAGE_QUEUE_HPP
 
-#include <concepts>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
-#include <waybill/core/fault.hpp>
-#include <waybill/core/result.hpp>
-#include <waybill/core/time.hpp>
 #include <waybill/queue/detail/queue_abilities.hpp>
 
 namespace waybill::inline v0_2 {
@@ -49,12 +41,8 @@ namespace waybill::inline v0_2 {
 /// `infrastructure`. Optional calls: see the guide.
 template <class Q>
 concept message_queue =
-    requires(Q& q, typename Q::message& m, duration lock, std::string_view reason) {
-        { q.receive(lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
-        { q.complete(m) } -> std::convertible_to<fault>;
-        { q.dead_letter(m, reason) } -> std::convertible_to<fault>;
-        { m.deliveries } -> std::convertible_to<std::uint64_t>;
-    } && (detail::abandons_uncounted<Q> || detail::abandons_counted<Q>);
+    detail::names_message<Q> && detail::receives<Q> && detail::completes<Q> &&
+    detail::dead_letters<Q> && (detail::abandons_uncounted<Q> || detail::abandons_counted<Q>);
 
 }  // namespace waybill::inline v0_2
 

@@ -37,11 +37,13 @@
 namespace waybill::inline v0_2 {
 
 /// The first invalid field of a policy for the queue Q. If each failed try of a message counts as a
-/// delivery there, `max_deliveries` must be at least the number of tries in `retry_for`.
-template <message_queue Q>
+/// delivery there, `max_deliveries` must be at least the number of tries in `retry_for`. If Q lacks a
+/// call of a message_queue, the error of the compiler names it.
+template <class Q>
 [[nodiscard]] constexpr std::optional<config_error> validate(const queue_policy& p) noexcept
 {
-    return detail::check_for_queue<Q>(p);
+    if constexpr (detail::checked_queue<Q>::ok) return detail::check_for_queue<Q>(p);
+    else return {};
 }
 
 /// Handles messages one after the other until a stop. Adds to `report` during the call, also if a
@@ -54,14 +56,10 @@ template <class Q, class Handler, class Environment>
 void run_queue(Q& queue, Handler&& handler, const queue_policy& policy, Environment&& env,
                queue_report& report)
 {
-    static_assert(message_queue<Q>,
-                  "run_queue: the queue needs a nested type message with deliveries, and "
-                  "receive(duration), complete, abandon and dead_letter; see "
-                  "queue/message_queue.hpp");
     static_assert(!detail::time_source<std::remove_cvref_t<Environment>>,
                   "run_queue: it sleeps, so it needs an environment and not a clock");
     detail::driver_clock clock(env);
-    if constexpr (message_queue<Q> && environment<std::remove_cvref_t<Environment>>) {
+    if constexpr (detail::checked_queue<Q>::ok && environment<std::remove_cvref_t<Environment>>) {
         using handler_type = std::remove_reference_t<Handler>;
         detail::queue_loop<Q, handler_type, decltype(clock)>(queue, handler, policy, clock, report)
             .run();

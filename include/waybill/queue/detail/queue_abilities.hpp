@@ -24,6 +24,22 @@
 namespace waybill::inline v0_2::detail {
 
 template <class Q>
+concept names_message = requires(const typename Q::message& m) {
+    { m.deliveries } -> std::convertible_to<std::uint64_t>;
+};
+template <class Q>
+concept receives = requires(Q& q, duration lock) {
+    { q.receive(lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
+};
+template <class Q>
+concept completes = requires(Q& q, typename Q::message& m) {
+    { q.complete(m) } -> std::convertible_to<fault>;
+};
+template <class Q>
+concept dead_letters = requires(Q& q, typename Q::message& m, std::string_view reason) {
+    { q.dead_letter(m, reason) } -> std::convertible_to<fault>;
+};
+template <class Q>
 concept abandons_uncounted = requires(Q& q, typename Q::message& m) {
     { q.abandon(m, false) } -> std::convertible_to<fault>;
 };
@@ -47,21 +63,39 @@ template <class Q>
 concept schedules_copies =
     requires(Q& q, typename Q::message& m, const queue_policy::scheduled_copy& copy) {
         { q.schedule_copy(m, copy) } -> std::convertible_to<fault>;
-        { m.id } -> std::convertible_to<std::string_view>;
-        { m.original_id } -> std::convertible_to<std::string_view>;
-        { m.number } -> std::convertible_to<std::uint64_t>;
-        { m.tries } -> std::convertible_to<std::uint64_t>;
     };
+template <class Message>
+concept message_of_copies = requires(const Message& m) {
+    { m.id } -> std::convertible_to<std::string_view>;
+    { m.original_id } -> std::convertible_to<std::string_view>;
+    { m.number } -> std::convertible_to<std::uint64_t>;
+    { m.tries } -> std::convertible_to<std::uint64_t>;
+};
 
 /// The queue returns a deferred message only for its pointer.
 template <class Q>
-concept defers_with_pointers = requires(Q& q, typename Q::message& m, typename Q::pointer& p,
-                                        std::uint64_t tries, wall_time due, duration lock) {
-    { q.schedule_pointer(m, tries, due) } -> std::convertible_to<fault>;
+concept defers_with_pointers =
+    requires(Q& q, typename Q::message& m, std::uint64_t tries, wall_time due) {
+        { q.schedule_pointer(m, tries, due) } -> std::convertible_to<fault>;
+    };
+template <class Q>
+concept names_pointer = requires(const typename Q::pointer& p) {
     { p.tries } -> std::convertible_to<std::uint64_t>;
+};
+template <class Q>
+concept defers_for_pointer = requires(Q& q, typename Q::message& m) {
     { q.defer(m) } -> std::convertible_to<fault>;
+};
+template <class Q>
+concept receives_pointers = requires(Q& q, duration lock) {
     { q.receive_pointer(lock) } -> std::same_as<result<std::optional<typename Q::pointer>>>;
+};
+template <class Q>
+concept receives_deferred = requires(Q& q, typename Q::pointer& p, duration lock) {
     { q.receive_deferred(p, lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
+};
+template <class Q>
+concept settles_pointers = requires(Q& q, typename Q::pointer& p) {
     { q.complete(p) } -> std::convertible_to<fault>;
     { q.abandon(p) } -> std::convertible_to<fault>;
 };
@@ -101,6 +135,57 @@ struct queue_abilities {
     /// Without a deferral, locks expire on purpose. The deliveries of a copy count from 1.
     static constexpr bool counts_crashes =
         can_defer && (reports_crashes<typename Q::message> || (by_copy && abandons_uncounted<Q>));
+};
+
+/// Names the missing call of a queue in the first line of the error.
+template <class Q>
+struct checked_queue {
+    static constexpr bool has_message = names_message<Q>;
+    static_assert(has_message, "message queue: a nested type message with deliveries must exist");
+    static_assert(!has_message || receives<Q>,
+                  "message queue: receive(duration lock) must exist and return a "
+                  "waybill::result<std::optional<message>>");
+    static_assert(!has_message || completes<Q>,
+                  "message queue: complete(message&) must exist and return a waybill::fault");
+    static_assert(!has_message || abandons_uncounted<Q> || abandons_counted<Q>,
+                  "message queue: abandon(message&, bool failed) or abandon(message&) must exist "
+                  "and return a waybill::fault");
+    static_assert(!has_message || dead_letters<Q>,
+                  "message queue: dead_letter(message&, std::string_view reason) must exist and "
+                  "return a waybill::fault");
+
+    template <class Message>
+    static constexpr bool fits_copies = !schedules_copies<Q> || message_of_copies<Message>;
+    static constexpr bool copies_fit = [] {
+        if constexpr (has_message) return fits_copies<typename Q::message>;
+        else return true;
+    }();
+    static_assert(copies_fit,
+                  "message queue with schedule_copy: a message must have id, original_id, number "
+                  "and tries");
+
+    static constexpr bool with_pointers = has_message && defers_with_pointers<Q>;
+    static constexpr bool has_pointer = with_pointers && names_pointer<Q>;
+    static_assert(!with_pointers || has_pointer,
+                  "message queue with schedule_pointer: a nested type pointer with tries must "
+                  "exist");
+    static_assert(!with_pointers || defers_for_pointer<Q>,
+                  "message queue with schedule_pointer: defer(message&) must exist and return a "
+                  "waybill::fault");
+    static_assert(!has_pointer || receives_pointers<Q>,
+                  "message queue with schedule_pointer: receive_pointer(duration lock) must exist "
+                  "and return a waybill::result<std::optional<pointer>>");
+    static_assert(!has_pointer || receives_deferred<Q>,
+                  "message queue with schedule_pointer: receive_deferred(pointer&, duration lock) "
+                  "must exist and return a waybill::result<std::optional<message>>");
+    static_assert(!has_pointer || settles_pointers<Q>,
+                  "message queue with schedule_pointer: complete(pointer&) and abandon(pointer&) "
+                  "must exist and return a waybill::fault");
+    static constexpr bool ok =
+        has_message && receives<Q> && completes<Q> && dead_letters<Q> &&
+        (abandons_uncounted<Q> || abandons_counted<Q>) && copies_fit &&
+        (!with_pointers || (has_pointer && defers_for_pointer<Q> && receives_pointers<Q> &&
+                            receives_deferred<Q> && settles_pointers<Q>));
 };
 
 struct no_pointer {};
