@@ -691,6 +691,66 @@ TEST_CASE("if the lock is lost during the handler, only a success is reported to
     }
 }
 
+namespace {
+
+// As SQS: it refuses a settlement after the end of the lock with words of its own.
+struct other_words : memory_queue<manual_environment> {
+    using memory_queue::memory_queue;
+    fault in_its_words(fault f)
+    {
+        if (f.kind == fault_kind::ownership_lost) return waybill::permanent("invalid handle");
+        return f;
+    }
+    fault complete(queued_message& m) { return in_its_words(memory_queue::complete(m)); }
+    fault renew(queued_message& m, waybill::duration lock)
+    {
+        if (refuses_renewals) return waybill::ownership_lost("invalid handle");
+        return memory_queue::renew(m, lock);
+    }
+    bool refuses_renewals = false;
+};
+
+// The text of the only delivery in the report, of a handler that takes 75 s with a lock of 60 s.
+std::string line_of_late(const fault& result, bool renewal_refused)
+{
+    manual_environment env(start, waybill::wall_time::at(24h));
+    other_words queue(env);
+    queue.refuses_renewals = renewal_refused;
+    queue.put("a", "order-7");
+    const auto handle = [&](const queued_message&, queue_policy::message_lock& lock) {
+        if (renewal_refused) {
+            env.advance(40s);
+            CHECK(!lock.keep());
+            env.advance(35s);
+        } else {
+            env.advance(75s);
+        }
+        return result;
+    };
+    const auto r =
+        waybill::run_queue(queue, handle, {.lock = 60s}, waybill::time_limited(env, 75s));
+    REQUIRE(r.listed.size() == 1);
+    if (result.ok()) CHECK(waybill::describe(r.listed[0]).ends_with(r.queue_fault.text));
+    return waybill::describe(r.listed[0]);
+}
+
+}  // namespace
+
+TEST_CASE("the report says that the lock of a late handler had ended, and when")
+{
+    CHECK(
+        line_of_late({}, false) ==
+        "order-7: unconfirmed: the lock ended at 1970-01-02T00:01:00Z, 15s before the settlement: "
+        "invalid handle");
+    CHECK(
+        line_of_late(waybill::permanent("no"), false) ==
+        "order-7: left_to_lock: lock_lost: the lock ended at 1970-01-02T00:01:00Z, 15s before the "
+        "settlement: no");
+    CHECK(line_of_late({}, true) ==
+          "order-7: unconfirmed: the lock was refused at its renewal at 1970-01-02T00:00:40Z, 35s "
+          "before the settlement: invalid handle");
+}
+
 TEST_CASE("the time of the request counts against the lock")
 {
     manual_environment env(start);
@@ -726,7 +786,8 @@ TEST_CASE("the time of the request counts against the lock")
         CHECK(calls == 0);
         CHECK(r.left_to_lock == r.received);
         REQUIRE(!r.listed.empty());
-        CHECK(r.listed[0].text == "lock_lost: the lock was lost before the handler");
+        CHECK(r.listed[0].text ==
+              "lock_lost: the lock ended at 1970-01-01T00:01:00Z, 0s before the handler");
     }
 }
 

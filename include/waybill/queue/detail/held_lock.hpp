@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
 #include <waybill/core/variant.hpp>
 #include <waybill/queue/detail/queue_abilities.hpp>
 #include <waybill/queue/lock_renewal.hpp>
@@ -71,6 +74,7 @@ public:
           renewal_(renewal_config(policy))
     {
         renewal_.on(lock_renewal::lock_taken{reported_lock()}, requested);
+        set_end(requested);
     }
 
     /// Renews if that is due, with one call. True if the lock is held.
@@ -102,6 +106,21 @@ public:
 
     [[nodiscard]] duration left() { return renewal_.left(clock_.now()); }
 
+    /// "the lock ended at 2024-02-29T12:00:00Z, 5s before the settlement"; empty if it is held.
+    /// `event` follows the word "before".
+    [[nodiscard]] std::string end_before(std::string_view event)
+    {
+        const steady_time now = clock_.now();
+        if (renewal_.left(now) > duration{}) return {};
+        const duration elapsed = greater(now - end_, duration{});
+        std::string line = "the lock ";
+        line += is_lost_ ? "was refused at its renewal at " : "ended at ";
+        line += to_text(clock_.wall_now() - elapsed);
+        line += ", " + to_text(elapsed) + " before ";
+        line += event;
+        return line;
+    }
+
 private:
     [[nodiscard]] std::optional<duration> reported_lock() const
     {
@@ -109,10 +128,13 @@ private:
         else return {};
     }
 
+    void set_end(steady_time requested) { end_ = requested + reported_lock().value_or(lock_); }
+
     bool renew(std::uint32_t attempt)
     {
         const double random = clock_.random();
-        renewal_.on(lock_renewal::renewal_started{attempt, random}, clock_.now());
+        const steady_time requested = clock_.now();
+        renewal_.on(lock_renewal::renewal_started{attempt, random}, requested);
         fault f = queue_.renew(message_, lock_);
         if constexpr (renews<Q, pointer>) {
             // A pointer whose lock is lost is received again, and finds its message locked.
@@ -120,9 +142,16 @@ private:
         }
         if (f.ok()) {
             ++report_.renewals;
-            renewal_.on(lock_renewal::lock_renewed{attempt, reported_lock()}, clock_.now());
+            const event_result e =
+                renewal_.on(lock_renewal::lock_renewed{attempt, reported_lock()}, clock_.now());
+            if (e == event_result::applied) set_end(requested);
         } else {
-            renewal_.on(lock_renewal::renewal_failed{attempt, f.kind, random, {}}, clock_.now());
+            const steady_time now = clock_.now();
+            renewal_.on(lock_renewal::renewal_failed{attempt, f.kind, random, {}}, now);
+            if (f.kind == fault_kind::ownership_lost && now < end_) {
+                is_lost_ = true;
+                end_ = now;
+            }
             report_.queue_fault = f;
         }
         return f.ok();
@@ -135,6 +164,8 @@ private:
     Clock& clock_;
     queue_report& report_;
     lock_renewal renewal_;
+    steady_time end_{};     // of the lock, or of the renewal that the queue has refused
+    bool is_lost_ = false;  // by such a renewal
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -198,7 +198,7 @@ private:
         const handled h = result_of(m, d, lock);
         const settlement s = settlement_of(d, h, lock);
         queue_settler<Q, clock_type> settler(queue_, m, p, lock, policy_, clock_, report_);
-        const queue_report::outcome how = settler.settle(s, h.reason, record);
+        const queue_report::outcome how = settler.settle(s, h.reason, called_, record);
         // If the message becomes visible again, the queue is not empty until then.
         if (how != queue_report::outcome::completed && how != queue_report::outcome::dead_lettered)
             deferred_until_ = later(deferred_until_, settler.visible_at());
@@ -254,7 +254,11 @@ private:
         unhandled_ = limit_reached(m, d);
         if (unhandled_) return {transient(lost_delivery_text), {}};
         if (clock_.stop_requested()) return {cancelled("a stop was requested"), {}};
-        if (!lock.keep()) return {ownership_lost("the lock was lost before the handler"), {}};
+        if (!lock.keep()) {
+            std::string text = lock.end_before("the handler");
+            if (text.empty()) text = "max_handling ended before the handler";
+            return {ownership_lost(std::move(text)), {}};
+        }
         if (const duration left = lock.left(); left <= policy_.to_settle) {
             return {ownership_lost("the lock had " + to_text(left) +
                                    " left before the handler: must be more than to_settle, " +

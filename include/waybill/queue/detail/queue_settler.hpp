@@ -82,10 +82,13 @@ public:
     }
 
     /// Settles the message, then its pointer, and records the outcome.
-    outcome settle(const settlement& s, const fault& reason, delivery_record<queue_report>& record)
+    /// `called` is true if the handler was called.
+    outcome settle(const settlement& s, const fault& reason, bool called,
+                   delivery_record<queue_report>& record)
     {
         outcome how = outcome::left_to_lock;
         std::string text = reason.text;
+        const std::string lock_end = lock_.end_before("the settlement");
         fault failure;
         match(
             s,
@@ -108,6 +111,7 @@ public:
             },
             [&](let_lock_expire l) {
                 text = name(l.reason);
+                if (called && !lock_end.empty()) text += ": " + lock_end;
                 if (!reason.text.empty()) text += ": " + reason.text;
             });
         if (failure.ok()) {
@@ -118,6 +122,11 @@ public:
             return how;
         }
         how = outcome::unconfirmed;
+        if (!lock_end.empty()) {
+            // The queue may have another name for it.
+            failure.text = lock_end + ": " + failure.text;
+            report_.queue_fault.text = failure.text;
+        }
         visible_at_ = later(visible_at_, clock_.now() + lock_.left());
         record.end(how, failure.kind, std::move(failure.text));
         return how;
