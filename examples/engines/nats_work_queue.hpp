@@ -16,8 +16,8 @@
 //      clock, it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it
 //      could return the message of the next worker. For the same reason, nats.c does not reconnect,
 //      so it sends nothing later. The next call connects.
-//   3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. Both
-//      together must fit into max_payload.
+//   3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. If
+//      both together do not fit into max_payload, the fault is permanent.
 //   4. A killed server loses acknowledgements: those messages are delivered again. After that the
 //      counts of stream and consumer are wrong. So there is no `empty`.
 //   5. A call takes at most `patience` for each of its requests; most calls have one.
@@ -32,7 +32,7 @@
 //   NATS_CONNECTION_CLOSED, NATS_CONNECTION_DISCONNECTED
 //                                 the connection broke during the call        infrastructure
 //   NATS_NO_RESPONDERS            503: the consumer or stream was removed     infrastructure
-//   NATS_MAX_PAYLOAD              body or dead letter above max_payload       infrastructure
+//   NATS_MAX_PAYLOAD              body above max_payload                      infrastructure
 //   NATS_NOT_FOUND                stream or consumer was removed              infrastructure
 //   NATS_ERR                      an error of JetStream, with its text        infrastructure
 // Status of a reply to `receive`
@@ -128,13 +128,23 @@ public:
         std::string letter(reason);
         std::replace(letter.begin(), letter.end(), '\n', ' ');
         letter.append("\n") += m.body;
+        waybill::fault refused;
         waybill::fault f = guarded([&] {
             with_server([&] {
+                const auto limit = natsConnection_GetMaxPayload(client_.connection());
+                if (letter.size() > static_cast<std::uint64_t>(std::max<std::int64_t>(limit, 0))) {
+                    refused =
+                        waybill::permanent("NATS, stream " + name_ + ": the dead letter has " +
+                                           std::to_string(letter.size()) +
+                                           " bytes, max_payload is " + std::to_string(limit));
+                    return;
+                }
                 prepare_dead();
                 publish(name_ + ".dead", letter);
             });
         });
-        return f.ok() ? settle(m, "+TERM") : f;
+        if (!f.ok()) return f;
+        return refused.ok() ? settle(m, "+TERM") : refused;
     }
 
     [[nodiscard]] waybill::fault renew(message& m, waybill::duration lock)

@@ -113,7 +113,7 @@ private:
         const auto r = waybill::run_queue(
             q, handle,
             {.lock = lock_, .to_settle = milliseconds(50), .poll_interval = milliseconds(20)}, env);
-        not_confirmed_ += r.unconfirmed + r.left_to_lock + r.given_back;
+        not_confirmed_ += r.unconfirmed + r.stuck + r.left_to_lock + r.given_back;
         faults_ += r.failed_receives + r.failed_settlements;
         refused_ += r.deferred + r.dead_lettered;
         if (r.end != waybill::queue_report::end_reason::stopped) {

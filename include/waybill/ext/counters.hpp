@@ -177,7 +177,7 @@ void for_each_counter(const partitions_report& r, F&& f)
     f("waybill.partitions.failed_lease_calls", detail::counter, r.failed_lease_calls);
 }
 
-/// Each delivery counts as consumed, and in one of the six next counters.
+/// Each delivery counts as consumed, and in one of the seven next counters.
 template <detail::counter_sink F>
 void for_each_counter(const queue_report& r, F&& f)
 {
@@ -188,6 +188,7 @@ void for_each_counter(const queue_report& r, F&& f)
     f("waybill.queue.dead_lettered_messages", detail::counter, r.dead_lettered);
     f("waybill.queue.left_to_lock_messages", detail::counter, r.left_to_lock);
     f("waybill.queue.unconfirmed_messages", detail::counter, r.unconfirmed);
+    f("waybill.queue.stuck_messages", detail::counter, r.stuck);
     f("waybill.queue.outages", detail::counter, r.outages);
     f("waybill.queue.circuit_breaker_waits", detail::counter, r.breaker_waits);
     f("waybill.queue.lock_renewals", detail::counter, r.renewals);

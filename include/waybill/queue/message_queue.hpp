@@ -13,6 +13,7 @@
 //         waybill::fault defer(message&, waybill::wall_time until, bool failed);   // if it can
 //         waybill::fault renew(message&, waybill::duration lock);                  // if it can
 //         waybill::result<bool> empty();                                           // if it can
+//         waybill::fault dead_letter_by_reference(message&, std::string_view reason);   // if it can
 //     };
 //
 // The guide has a table of these calls for six brokers. queue_conformance.hpp checks a queue.
@@ -35,7 +36,8 @@ namespace waybill::inline v0_2 {
 ///     as far as the queue can check that, and return `ownership_lost`.
 ///   - `abandon` makes it visible at once. With `failed` false the delivery does not count. A queue
 ///     that must count it has no second parameter.
-///   - `dead_letter` stores the message with the reason, then removes it.
+///   - `dead_letter` stores the message with the reason, then removes it. If the letter is too large
+///     for its store, the fault is `permanent`: the driver repeats it with a shorter reason.
 ///
 /// A fault `permanent` of `receive` ends the driver. If the queue cannot be reached, the fault is
 /// `infrastructure`. Optional calls: see the guide.

@@ -22,8 +22,8 @@
 namespace waybill::inline v0_2 {
 
 /// Each received message is counted in exactly one outcome. So `received` is the sum of
-/// `completed`, `given_back`, `deferred`, `dead_lettered`, `left_to_lock` and `unconfirmed`. Counts
-/// saturate.
+/// `completed`, `given_back`, `deferred`, `dead_lettered`, `left_to_lock`, `unconfirmed` and `stuck`.
+/// Counts saturate.
 struct [[nodiscard]] queue_report {
     /// The outcome of a delivery.
     enum class outcome : std::uint8_t {
@@ -33,10 +33,11 @@ struct [[nodiscard]] queue_report {
         dead_lettered,  ///< Moved to the dead letters with a reason.
         left_to_lock,   ///< The queue was not called; it delivers the message again.
         unconfirmed,    ///< The settlement failed: it was made, or the lock expires.
+        stuck,          ///< Its dead letter is refused for good. It is handled again after a pause.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(outcome) noexcept
     {
-        return "completed, given_back, deferred, dead_lettered, left_to_lock, unconfirmed";
+        return "completed, given_back, deferred, dead_lettered, left_to_lock, unconfirmed, stuck";
     }
 
     /// The reason why the driver has returned.
@@ -52,7 +53,7 @@ struct [[nodiscard]] queue_report {
         return "running, stopped, empty, queue_failed, invalid_policy";
     }
 
-    /// A delivery that was dead-lettered, left to its lock, or unconfirmed.
+    /// A delivery that was dead-lettered, left to its lock, unconfirmed or stuck.
     struct delivery {
         std::string id{};  ///< The `id` of the message, or its `number`; empty if it has neither.
         outcome how = outcome::completed;
@@ -73,6 +74,7 @@ struct [[nodiscard]] queue_report {
     std::uint64_t dead_lettered = 0;
     std::uint64_t left_to_lock = 0;
     std::uint64_t unconfirmed = 0;
+    std::uint64_t stuck = 0;
     /// Of `left_to_lock`: a callable threw an exception.
     std::uint64_t interrupted = 0;
     std::uint64_t outages = 0;              ///< `infrastructure` faults of the handler.
@@ -95,6 +97,7 @@ struct [[nodiscard]] queue_report {
             case outcome::deferred: return deferred;
             case outcome::dead_lettered: return dead_lettered;
             case outcome::left_to_lock: return left_to_lock;
+            case outcome::stuck: return stuck;
             case outcome::unconfirmed: break;
         }
         return unconfirmed;
@@ -131,6 +134,7 @@ template <std::same_as<queue_report> R>
     add(r.dead_lettered, "dead-lettered");
     add(r.left_to_lock, "left to their locks");
     add(r.unconfirmed, "unconfirmed");
+    add(r.stuck, "stuck");
     if (!r.queue_fault.text.empty()) line += "; the queue: " + r.queue_fault.text;
     line += "; ";
     line += name(r.end);

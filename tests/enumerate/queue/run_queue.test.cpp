@@ -81,7 +81,7 @@ public:
             auto limited = waybill::time_limited(env_, 2h);
             const queue_report r = waybill::run_queue(faulty, handle, policy, limited);
             if (r.received != r.completed + r.given_back + r.deferred + r.dead_lettered +
-                                  r.left_to_lock + r.unconfirmed)
+                                  r.left_to_lock + r.unconfirmed + r.stuck)
                 return "each delivery has one outcome";
             if (faulty.alive()) {
                 if (r.end != queue_report::end_reason::empty) return "the queue becomes empty";

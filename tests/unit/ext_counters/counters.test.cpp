@@ -161,28 +161,29 @@ TEST_CASE("a queue: each delivery is consumed and has one outcome")
     queue_report r;
     std::uint64_t n = 0;
     for (std::uint64_t* const outcome : {&r.completed, &r.given_back, &r.deferred, &r.dead_lettered,
-                                         &r.left_to_lock, &r.unconfirmed}) {
+                                         &r.left_to_lock, &r.unconfirmed, &r.stuck}) {
         *outcome = ++n;
         r.received += n;
     }
-    r.outages = 7;
-    r.breaker_waits = 8;
-    r.renewals = 9;
-    r.failed_receives = 10;
-    r.failed_settlements = 11;
+    r.outages = 8;
+    r.breaker_waits = 9;
+    r.renewals = 10;
+    r.failed_receives = 11;
+    r.failed_settlements = 12;
     const collected c = counters(r);
-    CHECK(c["messaging.client.consumed.messages"] == 21);
+    CHECK(c["messaging.client.consumed.messages"] == 28);
     CHECK(c["waybill.queue.completed_messages"] == 1);
     CHECK(c["waybill.queue.given_back_messages"] == 2);
     CHECK(c["waybill.queue.deferred_messages"] == 3);
     CHECK(c["waybill.queue.dead_lettered_messages"] == 4);
     CHECK(c["waybill.queue.left_to_lock_messages"] == 5);
     CHECK(c["waybill.queue.unconfirmed_messages"] == 6);
-    CHECK(c["waybill.queue.outages"] == 7);
-    CHECK(c["waybill.queue.circuit_breaker_waits"] == 8);
-    CHECK(c["waybill.queue.lock_renewals"] == 9);
-    CHECK(c["waybill.queue.failed_receives"] == 10);
-    CHECK(c["waybill.queue.failed_settlements"] == 11);
+    CHECK(c["waybill.queue.stuck_messages"] == 7);
+    CHECK(c["waybill.queue.outages"] == 8);
+    CHECK(c["waybill.queue.circuit_breaker_waits"] == 9);
+    CHECK(c["waybill.queue.lock_renewals"] == 10);
+    CHECK(c["waybill.queue.failed_receives"] == 11);
+    CHECK(c["waybill.queue.failed_settlements"] == 12);
 }
 
 TEST_CASE("a relay")

@@ -70,7 +70,7 @@ struct throwing_queue : memory_queue<manual_environment> {
 [[nodiscard]] std::uint64_t sum_of_outcomes(const queue_report& r)
 {
     return r.completed + r.given_back + r.deferred + r.dead_lettered + r.left_to_lock +
-           r.unconfirmed;
+           r.unconfirmed + r.stuck;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ constexpr std::string_view copy_key = "a key of the tests";
 [[nodiscard]] std::uint64_t sum_of_outcomes(const queue_report& r)
 {
     return r.completed + r.given_back + r.deferred + r.dead_lettered + r.left_to_lock +
-           r.unconfirmed;
+           r.unconfirmed + r.stuck;
 }
 
 template <queue_deferral D>
@@ -929,6 +929,121 @@ TEST_CASE("the report names a copy by the id of its original")
     REQUIRE(r.listed.size() == 1);
     CHECK(waybill::describe(r.listed[0]) == "order-7: dead_lettered: permanent: no such customer");
     CHECK(queue.dead_letters().at(0).what.original_id == "order-7");
+}
+
+namespace {
+
+// Its dead letters have at most `limit` bytes, reason and body.
+template <queue_deferral D>
+struct small_letters : queue_with<D> {
+    using base = queue_with<D>;
+    using base::base;
+    fault dead_letter(queued_message& m, std::string_view reason)
+    {
+        reasons.push_back(reason.size());
+        if (m.body.size() + reason.size() > limit)
+            return waybill::permanent("the letter is too large");
+        return base::dead_letter(m, reason);
+    }
+    std::size_t limit = 500;
+    std::vector<std::size_t> reasons;
+};
+
+template <queue_deferral D>
+struct referring_letters : small_letters<D> {
+    using small_letters<D>::small_letters;
+    fault dead_letter_by_reference(queued_message& m, std::string_view reason)
+    {
+        stored_bodies.push_back(m.body);
+        return small_letters<D>::base::dead_letter(m, reason);
+    }
+    std::vector<std::string> stored_bodies;
+};
+
+template <class Queue>
+queue_report with_letter(Queue& queue, manual_environment& env, std::size_t body,
+                         std::string reason)
+{
+    queue.put(std::string(body, 'b'), "order-7");
+    const auto handle = [&](const queued_message&) { return waybill::permanent(reason); };
+    return waybill::run_queue(queue, handle, {.copy_key = copy_key, .stop_when_empty = true},
+                              waybill::time_limited(env, 1h));
+}
+
+template <queue_deferral D>
+void is_stuck_with_pauses(std::size_t most_in_an_hour)
+{
+    manual_environment env(start);
+    small_letters<D> queue(env);
+    const auto r = with_letter(queue, env, 1'000, "no such customer");
+    CHECK(r.stuck >= 20);
+    CHECK(r.stuck <= most_in_an_hour);
+    CHECK(sum_of_outcomes(r) == r.received);
+    CHECK(r.stuck == r.received);
+    CHECK(queue.size() == 1);
+    CHECK(waybill::describe(r.listed.at(0)) ==
+          "order-7: stuck: the queue refuses the dead letter: the letter is too large; its reason: "
+          "permanent: no such customer");
+    CHECK(waybill::describe(r).find(" stuck") != std::string::npos);
+    // When the limit is raised, the letter is stored.
+    queue.limit = 2'000;
+    env.advance(200s);
+    const auto handle = [&](const queued_message&) { return waybill::permanent("no"); };
+    CHECK(waybill::run_queue(queue, handle, {.copy_key = copy_key, .stop_when_empty = true}, env)
+              .dead_lettered == 1);
+}
+
+}  // namespace
+
+TEST_CASE("a dead letter that is refused for good gets a shorter reason")
+{
+    manual_environment env(start);
+    small_letters<queue_deferral::by_time> queue(env);
+    const auto r = with_letter(queue, env, 300, std::string(700, 'r'));
+    CHECK(r.dead_lettered == 1);
+    CHECK(queue.reasons == std::vector<std::size_t>{711, 128});
+    CHECK(queue.dead_letters().at(0).reason == "permanent: " + std::string(117, 'r'));
+    CHECK(r.listed.at(0).text == "permanent: " + std::string(700, 'r'));
+}
+
+TEST_CASE("a dead letter that is refused with a shorter reason has a reference to the body")
+{
+    manual_environment env(start);
+    referring_letters<queue_deferral::by_time> queue(env);
+    const auto r = with_letter(queue, env, 1'000, "no such customer");
+    CHECK(r.dead_lettered == 1);
+    CHECK(queue.reasons.size() == 1);  // no shorter one exists
+    CHECK(queue.stored_bodies == std::vector<std::string>{std::string(1'000, 'b')});
+}
+
+TEST_CASE("a message whose dead letter is refused in each form is stuck, with pauses")
+{
+    using enum queue_deferral;
+    is_stuck_with_pauses<by_time>(36);
+    is_stuck_with_pauses<by_copy>(36);
+    is_stuck_with_pauses<by_pointer>(36);
+    is_stuck_with_pauses<none>(61);  // once in each lock
+}
+
+TEST_CASE("a dead letter that fails for another reason than its own is not stuck")
+{
+    struct failing : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        fault dead_letter(queued_message& m, std::string_view reason)
+        {
+            if (++calls <= 4) return waybill::infrastructure("down");
+            return memory_queue::dead_letter(m, reason);
+        }
+        int calls = 0;
+    };
+    manual_environment env(start);
+    failing queue(env);
+    queue.put("a");
+    const auto handle = [](const queued_message&) { return waybill::permanent("no"); };
+    const auto r = waybill::run_queue(queue, handle, {.stop_when_empty = true}, env);
+    CHECK(r.stuck == 0);
+    CHECK(r.unconfirmed == 1);
+    CHECK(r.dead_lettered == 1);
 }
 
 TEST_CASE("an invalid policy ends the driver without a request, and the report contains the field")

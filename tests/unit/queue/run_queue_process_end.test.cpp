@@ -93,7 +93,7 @@ struct simulation {
 [[nodiscard]] std::uint64_t outcome_sum(const queue_report& r)
 {
     return r.completed + r.given_back + r.deferred + r.dead_lettered + r.left_to_lock +
-           r.unconfirmed;
+           r.unconfirmed + r.stuck;
 }
 
 // The report of a worker that handled order-7 and ended in its settlement.

@@ -40,6 +40,11 @@ concept dead_letters = requires(Q& q, typename Q::message& m, std::string_view r
     { q.dead_letter(m, reason) } -> std::convertible_to<fault>;
 };
 template <class Q>
+concept dead_letters_by_reference =
+    requires(Q& q, typename Q::message& m, std::string_view reason) {
+        { q.dead_letter_by_reference(m, reason) } -> std::convertible_to<fault>;
+    };
+template <class Q>
 concept abandons_uncounted = requires(Q& q, typename Q::message& m) {
     { q.abandon(m, false) } -> std::convertible_to<fault>;
 };

@@ -113,9 +113,9 @@ private:
     {
         std::uint64_t& count = counter_of(how);
         count = saturating_add(count, 1);
-        const bool needs_a_look = how == Report::outcome::dead_lettered ||
-                                  how == Report::outcome::left_to_lock ||
-                                  how == Report::outcome::unconfirmed;
+        const bool needs_a_look =
+            how == Report::outcome::dead_lettered || how == Report::outcome::left_to_lock ||
+            how == Report::outcome::unconfirmed || how == Report::outcome::stuck;
         if (!needs_a_look) return;
         entry_.how = how;
         if (report_.listed.size() < Report::max_listed) report_.listed.push_back(std::move(entry_));
@@ -130,6 +130,7 @@ private:
             case Report::outcome::deferred: return report_.deferred;
             case Report::outcome::dead_lettered: return report_.dead_lettered;
             case Report::outcome::left_to_lock: return report_.left_to_lock;
+            case Report::outcome::stuck: return report_.stuck;
             case Report::outcome::unconfirmed: break;
         }
         return report_.unconfirmed;

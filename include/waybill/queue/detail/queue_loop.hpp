@@ -202,7 +202,8 @@ private:
         // If the message becomes visible again, the queue is not empty until then.
         if (how != queue_report::outcome::completed && how != queue_report::outcome::dead_lettered)
             deferred_until_ = later(deferred_until_, settler.visible_at());
-        if (abilities::by_pointer && how == queue_report::outcome::deferred)
+        if (abilities::by_pointer &&
+            (how == queue_report::outcome::deferred || how == queue_report::outcome::stuck))
             next_pair_ = earlier(next_pair_, settler.visible_at());
         if (how == queue_report::outcome::given_back)  // it would be received again at once
             sleep_until(clock_.now() + policy_.poll_interval);

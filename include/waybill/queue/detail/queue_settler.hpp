@@ -5,6 +5,7 @@
 #ifndef WAYBILL_QUEUE_DETAIL_QUEUE_SETTLER_HPP
 #define WAYBILL_QUEUE_DETAIL_QUEUE_SETTLER_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/core/utf8.hpp>
 #include <waybill/queue/detail/held_lock.hpp>
 #include <waybill/queue/detail/queue_abilities.hpp>
 #include <waybill/queue/detail/queue_handler.hpp>
@@ -21,6 +23,8 @@
 #include <waybill/queue/queue_report.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/queue/settle.hpp>
+#include <waybill/queue/settlement.hpp>
+#include <waybill/retry/backoff.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -89,6 +93,7 @@ public:
         outcome how = outcome::left_to_lock;
         std::string text = reason.text;
         const std::string lock_end = lock_.end_before("the settlement");
+        bool is_refused = false;  // the dead letter, for good
         fault failure;
         match(
             s,
@@ -107,13 +112,22 @@ public:
             [&](const dead_letter_message& d) {
                 how = outcome::dead_lettered;
                 text = waybill::describe(d, reason.text);
-                failure = call([&]() -> fault { return queue_.dead_letter(message_, text); });
+                failure = bury(text);
+                is_refused = failure.kind == fault_kind::permanent;
             },
             [&](let_lock_expire l) {
                 text = name(l.reason);
                 if (called && !lock_end.empty()) text += ": " + lock_end;
                 if (!reason.text.empty()) text += ": " + reason.text;
             });
+        if (is_refused && pause_for_good_refusal()) {
+            how = outcome::stuck;
+            settle_pointer(how);
+            record.end(
+                how, reason.kind,
+                "the queue refuses the dead letter: " + failure.text + "; its reason: " + text);
+            return how;
+        }
         if (failure.ok()) {
             if (how != outcome::left_to_lock) settle_pointer(how);
             visible_at_ = later(visible_at_, clock_.now());
@@ -142,6 +156,35 @@ private:
         return call_to_settle(clock_, report_, c, [&](duration wait) {
             return lock_.left() > wait + policy_.to_settle;
         });
+    }
+
+    /// Stores a dead letter. If it is refused for good, as one that is too large, the reason is
+    /// shortened, and then the body replaced by a reference if the queue can do that.
+    [[nodiscard]] fault bury(std::string_view reason)
+    {
+        constexpr std::size_t short_bytes = 128;
+        fault f = call([&]() -> fault { return queue_.dead_letter(message_, reason); });
+        const std::string_view shortened = utf8_prefix(reason, short_bytes);
+        if (f.kind == fault_kind::permanent && shortened.size() != reason.size())
+            f = call([&]() -> fault { return queue_.dead_letter(message_, shortened); });
+        if constexpr (dead_letters_by_reference<Q>) {
+            if (f.kind != fault_kind::permanent) return f;
+            f = call(
+                [&]() -> fault { return queue_.dead_letter_by_reference(message_, shortened); });
+        }
+        return f;
+    }
+
+    /// Defers the message for the longest pause, or for its lock if the queue cannot defer. False if
+    /// that fails.
+    [[nodiscard]] bool pause_for_good_refusal()
+    {
+        if (!abilities::can_defer) {
+            visible_at_ = clock_.now() + lock_.left();
+            return true;
+        }
+        const duration longest = pause(policy_.pauses, UINT32_MAX, clock_.random());
+        return hold_back(clock_.wall_now() + longest, false).ok();
     }
 
     [[nodiscard]] fault give_back(bool failed)
