@@ -86,13 +86,19 @@ public:
 
     [[nodiscard]] waybill::fault abandon(const message& m, bool failed)
     {
-        return settled_by(release_, m.number, m.turn, 0, failed ? 1 : 2);
+        return settled_by(release_, m.number, m.turn, 0, failed ? 1 : 2, 0);
     }
 
     [[nodiscard]] waybill::fault defer(const message& m, waybill::wall_time until, bool failed)
     {
         const std::int64_t at = milliseconds_of(until.since_epoch());
-        return settled_by(release_, m.number, m.turn, at, failed ? 1 : 2);
+        return settled_by(release_, m.number, m.turn, at, failed ? 1 : 2, failed ? 0 : 1);
+    }
+
+    /// Ends the deferrals that were no failed tries.
+    [[nodiscard]] waybill::fault make_due()
+    {
+        return guarded([&] { make_due_.run(); });
     }
 
     /// Moves the message to the table `dead_work`.
@@ -191,7 +197,8 @@ private:
             " sent INTEGER NOT NULL, until INTEGER NOT NULL DEFAULT 0,"
             " turn INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL,"
             " uncounted INTEGER NOT NULL DEFAULT 0,"  // turns that are no delivery
-            " returned INTEGER NOT NULL DEFAULT 0);"  // the turn of the last settlement
+            " returned INTEGER NOT NULL DEFAULT 0,"   // the turn of the last settlement
+            " waiting INTEGER NOT NULL DEFAULT 0);"   // 1 if deferred, and not as a failed try
             "CREATE TABLE IF NOT EXISTS dead_work (number INTEGER PRIMARY KEY,"
             " body TEXT NOT NULL, reason TEXT NOT NULL)");
         return db;
@@ -201,16 +208,17 @@ private:
     statement put_{prepared(db_), "INSERT INTO work (sent, body) VALUES (?, ?)"};
     statement done_{db_, "DELETE FROM work WHERE number = ? AND turn = ? RETURNING number"};
     statement receive_{db_,
-                       "UPDATE work SET until = ?1, turn = turn + 1 WHERE number ="
+                       "UPDATE work SET until = ?1, turn = turn + 1, waiting = 0 WHERE number ="
                        " (SELECT number FROM work WHERE until <= ?2 ORDER BY number LIMIT 1)"
                        " RETURNING number, turn, turn - uncounted, turn - returned - 1, body"};
     statement renew_{db_,
                      "UPDATE work SET until = ?3 WHERE number = ?1 AND turn = ?2"
                      " RETURNING number"};
-    statement release_{
-        db_,
-        "UPDATE work SET until = ?3, turn = turn + 1, returned = turn + 1,"
-        " uncounted = uncounted + ?4 WHERE number = ?1 AND turn = ?2 RETURNING number"};
+    statement release_{db_,
+                       "UPDATE work SET until = ?3, turn = turn + 1, returned = turn + 1,"
+                       " uncounted = uncounted + ?4, waiting = ?5 WHERE number = ?1 AND turn = ?2 "
+                       "RETURNING number"};
+    statement make_due_{db_, "UPDATE work SET until = 0, waiting = 0 WHERE waiting = 1"};
     statement bury_{db_,
                     "INSERT OR REPLACE INTO dead_work (number, body, reason)"
                     " SELECT number, body, ?3 FROM work WHERE number = ?1 AND turn = ?2"};

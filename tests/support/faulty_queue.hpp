@@ -65,6 +65,11 @@ public:
     {
         return with_fault([&] { return queue_.defer(m, until, failed); });
     }
+    waybill::fault make_due()
+        requires waybill::detail::makes_due<Q>
+    {
+        return with_fault([&] { return queue_.make_due(); });
+    }
     waybill::fault defer(message& m, waybill::wall_time until)
         requires waybill::detail::defers_counted<Q>
     {

@@ -12,6 +12,7 @@
 //         waybill::fault dead_letter(message&, std::string_view reason);
 //         waybill::fault defer(message&, waybill::wall_time until, bool failed);   // if it can
 //         waybill::fault renew(message&, waybill::duration lock);                  // if it can
+//         waybill::fault make_due();                                               // if it can
 //         waybill::result<bool> empty();                                           // if it can
 //         waybill::fault dead_letter_by_reference(message&, std::string_view reason);   // if it can
 //     };

@@ -149,7 +149,17 @@ public:
         if (s == nullptr) return lost();
         s->lock_end = steady_time::lowest();
         s->due = until;
+        s->is_free = !failed;
         uncount(*s, failed);
+        return {};
+    }
+
+    /// Ends the deferrals that were no failed tries.
+    fault make_due()
+        requires(Deferral == queue_deferral::by_time)
+    {
+        for (auto& [number, s] : stored_)
+            if (std::exchange(s.is_free, false)) s.due = wall_time::lowest();
         return {};
     }
 
@@ -251,6 +261,7 @@ private:
         wall_time due = wall_time::lowest();
         std::uint64_t unsettled = 0;  // deliveries since the last settlement
         bool deferred = false;        // only its pointer returns it
+        bool is_free = false;         // deferred, and not as a failed try
     };
     struct stored_pointer {
         pointer what{};
@@ -274,6 +285,7 @@ private:
 
     [[nodiscard]] message deliver(stored& s, duration lock)
     {
+        s.is_free = false;
         s.what.crashes = s.unsettled++;
         ++s.what.deliveries;
         s.what.lock = ++last_lock_;

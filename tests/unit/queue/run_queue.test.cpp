@@ -449,6 +449,67 @@ TEST_CASE("while the circuit breaker is open, nothing is received")
     CHECK(o.report.breaker_waits >= o.report.outages - 3);
 }
 
+TEST_CASE("after an outage, deferred messages are handled at once, the oldest first")
+{
+    for (const waybill::duration down :
+         {waybill::duration(5min), waybill::duration(30min), waybill::duration(3h)}) {
+        manual_environment env(start, waybill::wall_time::at(24h));
+        memory_queue queue(env);
+        for (int n = 0; n != 300; ++n) queue.put(std::to_string(n));
+        queue.put("busy");
+        waybill::circuit_breaker breaker({.consecutive_failures = 150});
+        std::vector<int> order;
+        std::vector<waybill::steady_time> times;
+        int busy = 0;
+        const auto handle = [&](const queued_message& m) -> fault {
+            if (env.now() < start + down) return waybill::infrastructure("down");
+            if (m.body == "busy")  // a failed try keeps its pause
+                return ++busy < 3 ? waybill::transient("busy") : fault{};
+            order.push_back(std::stoi(m.body));
+            times.push_back(env.now());
+            return {};
+        };
+        const auto r =
+            waybill::run_queue(queue, handle, {.breaker = &breaker, .stop_when_empty = true}, env);
+        CHECK(r.completed == 301);
+        REQUIRE(order.size() == 300);
+        CHECK(times.back() == times.front());  // that of the probe
+        CHECK(std::is_sorted(order.begin() + 1, order.end()));
+        CHECK(env.now() >= times.back() + waybill::duration(1s));
+    }
+}
+
+TEST_CASE("if the call that ends deferrals fails, it is repeated, and refused at most once")
+{
+    struct failing : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        fault make_due()
+        {
+            ++calls;
+            if (kind == fault_kind::permanent || calls <= 3) return fault{kind, "no"};
+            return memory_queue::make_due();
+        }
+        fault_kind kind = fault_kind::infrastructure;
+        int calls = 0;
+    };
+    for (const fault_kind kind : {fault_kind::infrastructure, fault_kind::permanent}) {
+        manual_environment env(start, waybill::wall_time::at(24h));
+        failing queue(env);
+        queue.kind = kind;
+        for (int n = 0; n != 10; ++n) queue.put("m");
+        waybill::circuit_breaker breaker({.consecutive_failures = 3});
+        const auto handle = [&](const queued_message&) -> fault {
+            return env.now() < start + waybill::duration(5min) ? waybill::infrastructure("down")
+                                                               : fault{};
+        };
+        const auto r =
+            waybill::run_queue(queue, handle, {.breaker = &breaker, .stop_when_empty = true}, env);
+        CHECK(r.completed == 10);
+        CHECK(queue.calls == (kind == fault_kind::permanent ? 1 : 4));
+        CHECK(r.queue_fault.text == "no");
+    }
+}
+
 TEST_CASE("a message received while the breaker opens is given back without a counted delivery")
 {
     manual_environment env(start);

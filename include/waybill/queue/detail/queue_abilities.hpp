@@ -123,6 +123,12 @@ concept reports_crashes = requires(const Message& m) {
     { m.crashes } -> std::convertible_to<std::uint64_t>;
 };
 
+/// The queue can end the deferrals that were no failed tries.
+template <class Q>
+concept makes_due = defers_uncounted<Q> && requires(Q& q) {
+    { q.make_due() } -> std::convertible_to<fault>;
+};
+
 template <class Q>
 concept reports_empty = requires(Q& q) {
     { q.empty() } -> std::same_as<result<bool>>;

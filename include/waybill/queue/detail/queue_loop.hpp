@@ -77,12 +77,32 @@ private:
         const steady_time now = clock_.now();
         if (policy_.breaker != nullptr && policy_.breaker->room(now) == 0)
             return wait_for_breaker(now);
+        if constexpr (makes_due<Q>) end_deferrals_after_outage();
         if constexpr (abilities::by_pointer) {
             if (pairs_are_due(now) && receive_original(now)) return;
             if (report_.end != queue_report::end_reason::running) return;
             if (clock_.stop_requested()) return end(queue_report::end_reason::stopped);
         }
         receive_message(clock_.now());
+    }
+
+    /// Records a result of the handler. A success after an outage that has opened the circuit
+    /// breaker: the dependency is back.
+    void note_outage(fault_kind kind)
+    {
+        if (kind == fault_kind::none && std::exchange(has_outage_, false)) is_over_ = true;
+        if (kind != fault_kind::infrastructure || policy_.breaker == nullptr) return;
+        const auto state = policy_.breaker->state(clock_.now());
+        if (state != circuit_breaker::circuit_state::closed) has_outage_ = true;
+    }
+
+    void end_deferrals_after_outage()
+        requires makes_due<Q>
+    {
+        if (!is_over_) return;
+        fault f = queue_.make_due();
+        is_over_ = !f.ok() && is_worth_a_retry(f.kind);
+        if (!f.ok()) report_.queue_fault = std::move(f);
     }
 
     void wait_for_breaker(steady_time now)
@@ -274,6 +294,7 @@ private:
         if (!permit) return {cancelled("the circuit breaker is open"), {}};
         handled h = call(m, argument);
         permit.record(h.reason.kind, random);
+        note_outage(h.reason.kind);
         return h;
     }
 
@@ -384,6 +405,8 @@ private:
     std::uint32_t consecutive_failures_ = 0;  // of `receive`
     std::uint64_t consecutive_outages_ = 0;   // of the handler
     std::uint64_t breaker_generation_ = 0;
+    bool has_outage_ = false;  // that has opened the circuit breaker
+    bool is_over_ = false;     // such an outage, and its deferrals are not ended yet
     steady_time next_pair_ = steady_time::lowest();
     steady_time deferred_until_ = steady_time::lowest();
     std::optional<dead_letter_message>
