@@ -138,6 +138,35 @@ inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
             all_bytes};
 }
 
+/// The sizes of `sized_values`. Counts of 8 and 16 bits, and pages of databases, end between them.
+inline constexpr std::uint64_t value_sizes[] = {0, 1, 255, 256, 4'097, 70'000};
+
+/// `count` bytes. From 256 bytes on, they contain all values. Without `any_bytes`, they are text.
+[[nodiscard]] inline std::string value_of(std::uint64_t count, bool any_bytes)
+{
+    std::string all = varied_bytes(count, count + 1);
+    for (std::size_t n = 0; n != all.size(); ++n) {
+        const auto byte = static_cast<unsigned char>(all[n]);
+        if (!any_bytes) all[n] = static_cast<char>('!' + byte % 94);
+        else if (n < 256) all[n] = static_cast<char>(n);
+    }
+    return all;
+}
+
+/// A value of each size in [shortest, longest], both included if they are at most a megabyte.
+[[nodiscard]] inline std::vector<std::string> sized_values(std::uint64_t shortest,
+                                                           std::uint64_t longest, bool any_bytes)
+{
+    std::vector<std::uint64_t> sizes{shortest};
+    for (const std::uint64_t size : value_sizes) {
+        if (size > shortest && size < longest) sizes.push_back(size);
+    }
+    if (longest > shortest && longest <= 1'000'000) sizes.push_back(longest);
+    std::vector<std::string> all;
+    for (const std::uint64_t size : sizes) all.push_back(value_of(size, any_bytes));
+    return all;
+}
+
 [[nodiscard]] inline partition_key key_of(std::string source, std::string group,
                                           std::string partition)
 {
