@@ -16,8 +16,9 @@
 //      clock, it is `ownership_lost`, without a request. A NAK without a reply is not repeated: it
 //      could return the message of the next worker. For the same reason, nats.c does not reconnect,
 //      so it sends nothing later. The next call connects.
-//   3. A dead letter is a message of the stream NAME_DEAD: the reason, a line feed, the body. If
-//      both together do not fit into max_payload, the fault is permanent.
+//   3. A dead letter is a message of the stream NAME_DEAD: the bytes of the reason as a decimal
+//      number, a line feed, the reason, the body. If all together do not fit into max_payload, the
+//      fault is permanent.
 //   4. A killed server loses acknowledgements: those messages are delivered again. After that the
 //      counts of stream and consumer are wrong. So there is no `empty`.
 //   5. A call takes at most `patience` for each of its requests; most calls have one.
@@ -125,9 +126,8 @@ public:
     [[nodiscard]] waybill::fault dead_letter(message& m, std::string_view reason)
     {
         if (clock::now() >= m.until) return lost();
-        std::string letter(reason);
-        std::replace(letter.begin(), letter.end(), '\n', ' ');
-        letter.append("\n") += m.body;
+        std::string letter = std::to_string(reason.size()) + '\n';
+        letter.append(reason) += m.body;
         waybill::fault refused;
         waybill::fault f = guarded([&] {
             with_server([&] {

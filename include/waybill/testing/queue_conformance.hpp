@@ -7,25 +7,28 @@
 //         [](my_queue& q, std::string body) { q.put(body); },       // adds a message
 //         env,                                                      // to wait for locks to end
 //         [](my_queue& q) { return q.reasons(); },                  // the texts of dead letters
-//         [](my_queue& q) { return my_queue(q.path()); });          // a second connection
+//         [](my_queue& q) { return my_queue(q.path()); },           // a second connection
+//         2s, {.shortest_body = 1});                                // the lock, and the limits
 //     for (const auto& rule : report.broken) log(rule);             // empty if it conforms
 //
-//   1. The last two arguments may be omitted. Their rules are then reported as untested.
+//   1. The arguments after `env` may be omitted. Their rules are then reported as untested.
 //   2. Rules of optional calls are tried if the queue has these calls. A queue without deferral is
 //      not reported as broken.
 //   3. The sixth argument is the lock, by default 2 s. If the queue has a lock of its own, both
-//      must be equal. The suite waits about twenty times as long, in `env`. Messages may be
+//      must be equal. The suite waits about thirty times as long, in `env`. Messages may be
 //      received in any order.
-//   4. `queue_outage_conformance` checks a queue that cannot be reached.
+//   4. Locks and deferrals of hours are tried if `env` has `advance`, as manual_environment.
+//   5. A reason, lock or deferral outside the limits must be obeyed, or be an error with a text.
+//   6. `queue_outage_conformance` checks a queue that cannot be reached.
 
 #ifndef WAYBILL_TESTING_QUEUE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_QUEUE_CONFORMANCE_HPP
 
 #include <concepts>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <waybill/core/environment.hpp>
 #include <waybill/queue/message_queue.hpp>
@@ -35,15 +38,6 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// Stands for the function that returns the reasons of dead letters.
-struct no_reasons {
-    template <class Q>
-    std::vector<std::string> operator()(Q&) const
-    {
-        return {};
-    }
-};
-
 /// Tries the rules of a message_queue:
 ///
 ///   - `make()` returns a new, empty queue at each call.
@@ -51,11 +45,13 @@ struct no_reasons {
 ///   - `env` is an environment, to wait for locks to end.
 ///   - `reasons(queue)` returns the reasons of the dead letters, a range of strings.
 ///   - `again(queue)` returns a second connection to the same queue.
+///   - `limits` are those of the queue. No body outside of them is put.
 template <class Make, class Put, environment Environment, class Reasons = no_reasons,
           class Again = no_second>
 [[nodiscard]] conformance_report queue_conformance(Make make, Put put, Environment& env,
                                                    Reasons reasons = {}, Again again = {},
-                                                   duration lock = duration::seconds(2))
+                                                   duration lock = duration::seconds(2),
+                                                   const store_limits& limits = {})
 {
     static_assert(std::invocable<Make&>,
                   "queue_conformance: make() must return a new, empty queue");
@@ -69,45 +65,37 @@ template <class Make, class Put, environment Environment, class Reasons = no_rea
                   "queue_conformance: reasons(queue) must return the reasons of dead letters");
     static_assert(std::invocable<Again&, queue&>,
                   "queue_conformance: again(queue) must return a second connection to the queue");
+    using trial = detail::queue_trial<queue, Put, Environment, Reasons, Again>;
+    using std::string_view;
+    constexpr string_view two = detail::has_second<Again> ? "" : detail::second_connection;
+    constexpr string_view texts = std::is_same_v<Reasons, no_reasons> ? detail::stored_reasons : "";
+    constexpr string_view body =
+        detail::has_body<typename queue::message> ? "" : "messages with a body";
+    constexpr string_view days =
+        trial::is_virtual ? "" : "an environment with advance(), such as manual_environment";
+    const detail::rule<trial> rules[] = {
+        {"receive: locks a message", detail::queue_receive_rules},
+        {"complete, abandon, dead_letter: settle it", detail::queue_settle_rules},
+        {"no settlement without the lock", detail::queue_stale_rules},
+        {"renew: lengthens the lock", detail::queue_renew_rules},
+        {"defer: until a time", detail::queue_defer_rules},
+        {"schedule_copy: until a time", detail::queue_copy_rules},
+        {"schedule_pointer: until a time", detail::queue_pointer_rules},
+        {"empty: no message is left", detail::queue_empty_rules},
+        {"receive: locks for the requested time", detail::queue_lock_rules},
+        {"schedule_copy: copies all of a message", detail::queue_copied_value_rules},
+        {"receive: delivers all messages", detail::queue_page_rules},
+        {detail::queue_bodies, detail::queue_body_rules, body},
+        {detail::queue_long_times, detail::queue_long_rules, days},
+        {detail::queue_reasons, detail::queue_reason_rules, texts},
+        {detail::queue_second, detail::queue_second_rules, two},
+        {detail::queue_second, detail::queue_reopened_rules, two}};
     detail::trial t;
-    const auto with_new_queue = [&](auto rules) {
+    detail::run_rules(t, rules, detail::one_way, [&](detail::way, auto body_of) {
         decltype(auto) q = make();
-        detail::queue_trial<queue, Put, Environment> x{q, put, env, lock, t};
-        rules(x);
-    };
-    with_new_queue([](auto& x) { detail::queue_receive_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_settle_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_stale_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_renew_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_defer_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_copy_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_pointer_rules(x); });
-    with_new_queue([](auto& x) { detail::queue_empty_rules(x); });
-    constexpr const char* reason_rule = "dead_letter: the reason is stored with the message";
-    if constexpr (std::is_same_v<Reasons, no_reasons>) {
-        t.untested(reason_rule, "a function that returns the reasons of dead letters");
-    } else {
-        with_new_queue([&](auto& x) {
-            const std::string reason = "permanent: no such customer";
-            auto m = x.received();
-            if (!m) return;
-            (void)x.queue.dead_letter(*m, reason);
-            const auto all = reasons(x.queue);
-            t.holds(all.size() == 1 && *all.begin() == reason, reason_rule);
-        });
-    }
-    constexpr const char* second_rule =
-        "receive: a locked message is not delivered through a second connection";
-    if constexpr (detail::has_second<Again>) {
-        with_new_queue([&](auto& x) {
-            decltype(auto) other = again(x.queue);
-            const auto m = x.received();
-            const auto n = other.receive(lock);
-            t.holds(m && n.has_value() && !n->has_value(), second_rule);
-        });
-    } else {
-        t.untested(second_rule, detail::second_connection);
-    }
+        trial x{q, put, env, reasons, again, lock, limits, t};
+        body_of(x);
+    });
     return std::move(t.report);
 }
 

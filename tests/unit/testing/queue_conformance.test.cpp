@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -25,7 +29,8 @@ using waybill::testing::queued_message;
 using waybill::testing::queued_pointer;
 
 template <class Q>
-[[nodiscard]] conformance_report report_of()
+[[nodiscard]] conformance_report report_of(duration lock = 2s,
+                                           const waybill::testing::store_limits& limits = {})
 {
     manual_environment env(waybill::steady_time::at(1h), waybill::wall_time::at(24h));
     return waybill::testing::queue_conformance(
@@ -35,8 +40,13 @@ template <class Q>
             for (const auto& d : q.dead_letters()) all.push_back(d.reason);
             return all;
         },
-        [](Q& q) -> Q& { return q; });
+        [](Q& q) -> Q& { return q; }, lock, limits);
 }
+
+constexpr std::string_view reasons =
+    "dead_letter: the reason is stored with the message byte for byte; one above the declared "
+    "limit "
+    "may be an error";
 
 template <queue_deferral D>
 using queue_with = memory_queue<manual_environment, D>;
@@ -200,10 +210,133 @@ struct pointer_without_tries : by_pointer {
     }
 };
 
+// Ignores the duration that a caller requests.
+struct lock_of_60_s : by_time {
+    using by_time::by_time;
+    auto receive(duration) { return by_time::receive(60s); }
+};
+
+struct renewal_of_60_s : by_time {
+    using by_time::by_time;
+    fault renew(queued_message& m, duration lock)
+    {
+        return by_time::renew(m, lock < duration(60s) ? lock : duration(60s));
+    }
+};
+
+// `Refuses`: a longer deferral is an error.
+template <bool Refuses>
+struct defers_5_minutes : by_time {
+    using by_time::by_time;
+    fault defer(queued_message& m, waybill::wall_time until, bool failed)
+    {
+        const auto latest = env.wall_now() + 5min;
+        if (Refuses && until > latest) return waybill::permanent("the limit is 5 minutes");
+        return by_time::defer(m, until < latest ? until : latest, failed);
+    }
+    explicit defers_5_minutes(manual_environment& e) : by_time(e), env(e) {}
+    manual_environment& env;
+};
+
+// Deferrals in milliseconds of 32 bits.
+struct defers_49_days : by_copy {
+    explicit defers_49_days(manual_environment& e) : by_copy(e), env(e) {}
+    fault schedule_copy(queued_message& m, waybill::queue_policy::scheduled_copy copy)
+    {
+        const auto ms = (copy.until - env.wall_now()).count() / 1'000'000;
+        if (ms > 0) copy.until = env.wall_now() + 1ms * static_cast<std::uint32_t>(ms);
+        return by_copy::schedule_copy(m, copy);
+    }
+    manual_environment& env;
+};
+
+struct drops_empty_bodies : by_time {
+    using by_time::by_time;
+    void put(std::string body)
+    {
+        if (!body.empty()) by_time::put(std::move(body));
+    }
+};
+
+struct bodies_end_at_zero : by_time {
+    using by_time::by_time;
+    void put(const std::string& body) { by_time::put(body.c_str()); }
+};
+
+template <int Longest>
+struct bodies_cut : by_time {
+    using by_time::by_time;
+    void put(const std::string& body) { by_time::put(body.substr(0, Longest)); }
+};
+
+struct reasons_cut_at_200 : by_time {
+    using by_time::by_time;
+    fault dead_letter(queued_message& m, std::string_view reason)
+    {
+        return by_time::dead_letter(m, reason.substr(0, 200));
+    }
+};
+
+// A reason of at most 200 bytes, as a service with a limit.
+struct refuses_long_reasons : by_time {
+    using by_time::by_time;
+    fault dead_letter(queued_message& m, std::string_view reason)
+    {
+        if (reason.size() > 200) return waybill::permanent("a reason has at most 200 bytes");
+        return by_time::dead_letter(m, reason);
+    }
+};
+
+struct refuses_without_text : by_time {
+    using by_time::by_time;
+    fault dead_letter(queued_message& m, std::string_view reason)
+    {
+        if (reason.size() > 200) return waybill::permanent("");
+        return by_time::dead_letter(m, reason);
+    }
+};
+
+struct loses_refused_letters : refuses_long_reasons {
+    using refuses_long_reasons::refuses_long_reasons;
+    fault dead_letter(queued_message& m, std::string_view reason)
+    {
+        if (reason.size() > 200) (void)complete(m);
+        return refuses_long_reasons::dead_letter(m, reason);
+    }
+};
+
+struct keeps_1000_messages : by_time {
+    using by_time::by_time;
+    void put(std::string body)
+    {
+        if (size() < 1'000) by_time::put(std::move(body));
+    }
+};
+
+struct copies_without_body : by_copy {
+    using by_copy::by_copy;
+    fault schedule_copy(queued_message& m, const waybill::queue_policy::scheduled_copy& copy)
+    {
+        queued_message other = m;
+        other.body.resize(std::min<std::size_t>(other.body.size(), 4'096));
+        return by_copy::schedule_copy(other, copy);
+    }
+};
+
+struct tries_in_32_bits : by_copy {
+    using by_copy::by_copy;
+    fault schedule_copy(queued_message& m, waybill::queue_policy::scheduled_copy copy)
+    {
+        copy.tries = static_cast<std::uint32_t>(copy.tries);
+        return by_copy::schedule_copy(m, copy);
+    }
+};
+
 template <class Q>
-void breaks(std::string_view rule)
+void breaks(std::string_view rule, duration lock = 2s,
+            const waybill::testing::store_limits& limits = {})
 {
-    const auto r = report_of<Q>();
+    const auto r = report_of<Q>(lock, limits);
     bool found = false;
     for (const std::string& broken : r.broken) found = found || broken == rule;
     std::string all;
@@ -238,12 +371,27 @@ TEST_CASE("queue_conformance: omitted arguments are reported as untested rules")
         [&] { return by_time(env); }, [](by_time& q, std::string body) { q.put(body); }, env);
     CHECK(r.broken.empty());
     CHECK(r.untested.size() == 2);
+
+    // A clock that runs by itself.
+    struct real_time {
+        manual_environment inner{};
+        [[nodiscard]] waybill::steady_time now() const { return inner.now(); }
+        [[nodiscard]] waybill::wall_time wall_now() const { return inner.wall_now(); }
+        void sleep_until(waybill::steady_time t) { inner.sleep_until(t); }
+        [[nodiscard]] double random() { return inner.random(); }
+        [[nodiscard]] bool stop_requested() const { return inner.stop_requested(); }
+    } real;
+    const auto in_real_time = waybill::testing::queue_conformance(
+        [&] { return by_time(real.inner); }, [](by_time& q, std::string body) { q.put(body); },
+        real);
+    CHECK(in_real_time.broken.empty());
+    CHECK(in_real_time.untested.size() == 3);
 }
 
 TEST_CASE("queue_conformance: each queue with one flaw is detected by its rule")
 {
     breaks<settles_without_lock>("complete: after the loss of the lock it is ownership_lost");
-    breaks<dead_letter_without_reason>("dead_letter: the reason is stored with the message");
+    breaks<dead_letter_without_reason>(reasons);
     breaks<release_counts>("abandon: a delivery that did not fail does not count");
     breaks<deferral_counts_nothing>("defer: a delivery that failed counts");
     breaks<deferral_is_visible>("defer: the message is not visible before its time");
@@ -260,6 +408,52 @@ TEST_CASE("queue_conformance: each queue with one flaw is detected by its rule")
     breaks<copies_are_not_dropped>("schedule_copy: a second copy with the same id is dropped");
     breaks<locked_is_gone>("receive_deferred: a locked message is transient, and not gone");
     breaks<pointer_without_tries>("receive_pointer: a pointer has the given tries");
+}
+
+TEST_CASE("queue_conformance: locks and deferrals of any length, and values of all sizes")
+{
+    const std::string_view bodies =
+        "receive: bodies of all bytes and of 0, 1, 255, 256, 4,097 and 70,000 bytes are those that "
+        "were put";
+    breaks<lock_of_60_s>("receive: the lock ends after the requested time, or after locked_for");
+    breaks<lock_of_60_s>(
+        "receive: the lock lasts for the requested time, or for the reported locked_for", 60s);
+    breaks<renewal_of_60_s>("renew: the lock lasts for the requested time");
+    breaks<defers_5_minutes<false>>(
+        "defer: a deferral of 10 minutes, 2 hours or 60 days lasts until its time");
+    breaks<defers_49_days>(
+        "schedule_copy: a copy due in 10 minutes, 2 hours or 60 days is visible at its time");
+    breaks<drops_empty_bodies>("receive returns a message that is visible");
+    breaks<bodies_end_at_zero>(bodies);
+    breaks<bodies_cut<255>>(bodies);
+    breaks<bodies_cut<65'535>>(bodies);
+    breaks<reasons_cut_at_200>(reasons);
+    breaks<keeps_1000_messages>("receive: each of 1,100 messages is delivered once");
+    breaks<copies_without_body>(
+        "schedule_copy: the body of a copy is that of its message, byte for byte");
+    breaks<tries_in_32_bits>("schedule_copy: tries are numbers of 63 bits");
+}
+
+TEST_CASE("queue_conformance: a limit is declared, and a value outside of it is an error")
+{
+    const waybill::testing::store_limits letters{.longest_reason = 200};
+    CHECK(report_of<refuses_long_reasons>(2s, letters).broken.empty());
+    breaks<refuses_long_reasons>(reasons);
+    breaks<reasons_cut_at_200>(reasons, 2s, letters);
+    breaks<refuses_without_text>("dead_letter: the error for a reason above the limit has a text",
+                                 2s, letters);
+    breaks<loses_refused_letters>("receive returns a message that is visible", 2s, letters);
+
+    const waybill::testing::store_limits deferral{.longest_defer = 5min};
+    CHECK(report_of<defers_5_minutes<true>>(2s, deferral).broken.empty());
+    breaks<defers_5_minutes<true>>("defer: succeeds during the lock");
+    breaks<defers_5_minutes<false>>(
+        "defer: a deferral of 10 minutes, 2 hours or 60 days lasts until its time", 2s, deferral);
+
+    // As SQS: a body is not empty.
+    const waybill::testing::store_limits bodies{.shortest_body = 1, .longest_body = 262'144};
+    CHECK(report_of<drops_empty_bodies>(2s, bodies).broken.empty());
+    CHECK(report_of<by_time>(2s, {.longest_body = 3, .any_bytes = false}).broken.empty());
 }
 
 TEST_CASE("queue_outage_conformance: an unreachable queue must not look empty")

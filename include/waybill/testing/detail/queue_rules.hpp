@@ -5,43 +5,74 @@
 #ifndef WAYBILL_TESTING_DETAIL_QUEUE_RULES_HPP
 #define WAYBILL_TESTING_DETAIL_QUEUE_RULES_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/message_queue.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
 namespace in_queue = waybill::detail;
 
+inline constexpr std::string_view queue_reasons =
+    "dead_letter: the reason is stored with the message byte for byte; one above the declared "
+    "limit "
+    "may be an error";
+inline constexpr std::string_view queue_second =
+    "receive: a locked message is not delivered through a second connection";
+inline constexpr std::string_view queue_bodies =
+    "receive: bodies of all bytes and of 0, 1, 255, 256, 4,097 and 70,000 bytes are those that "
+    "were "
+    "put";
+inline constexpr std::string_view queue_long_times =
+    "locks and deferrals of 10 minutes, 2 hours and 60 days last until their time";
+
+/// An environment in which the suite can wait for days.
+template <class Environment>
+concept moves_clock = requires(Environment& env, duration d) { env.advance(d); };
+
+template <class Message>
+concept has_body = requires(const Message& m) {
+    { m.body } -> std::convertible_to<std::string_view>;
+};
+
 /// A queue under test, and the calls that several rules need.
-template <class Q, class Put, class Environment>
+template <class Q, class Put, class Environment, class Reasons, class Again>
 struct queue_trial {
     using message = typename Q::message;
+    static constexpr bool is_virtual = moves_clock<Environment>;
 
     Q& queue;
     Put& put;
     Environment& env;
+    Reasons& reasons;
+    Again& again;
     duration lock;
+    const store_limits& limits;
     trial& t;
 
     /// Adds a message and receives it.
     [[nodiscard]] std::optional<message> received()
     {
-        put(queue, std::string("body"));
+        put(queue, body());
         return next();
     }
+    [[nodiscard]] std::optional<message> next() { return next(lock); }
     /// The next message, which must exist.
-    [[nodiscard]] std::optional<message> next()
+    [[nodiscard]] std::optional<message> next(duration locked)
     {
-        auto m = queue.receive(lock);
+        auto m = queue.receive(locked);
         t.holds(m.has_value() && m->has_value(), "receive returns a message that is visible");
         if (!m) return {};
         return *std::move(m);
@@ -55,6 +86,37 @@ struct queue_trial {
     {
         if constexpr (in_queue::abandons_uncounted<Q>) return queue.abandon(m, failed);
         else return queue.abandon(m);
+    }
+    [[nodiscard]] fault defer(message& m, wall_time until, bool failed)
+    {
+        if constexpr (in_queue::defers_uncounted<Q>) return queue.defer(m, until, failed);
+        else return queue.defer(m, until);
+    }
+    /// The copy of a message.
+    [[nodiscard]] static queue_policy::scheduled_copy copy_of(const message& m, std::uint64_t tries,
+                                                              wall_time until)
+    {
+        return {scheduled_id("a key of the tests", m.number, m.id), std::string(m.id), tries,
+                until};
+    }
+    [[nodiscard]] std::string body() const
+    {
+        return limits.shortest_body > 4  ? value_of(limits.shortest_body, false)
+               : limits.longest_body < 4 ? value_of(limits.longest_body, false)
+                                         : "body";
+    }
+    /// Values within the limits, and texts that a queue could change.
+    [[nodiscard]] std::vector<std::string> values(std::uint64_t shortest,
+                                                  std::uint64_t longest) const
+    {
+        auto all = sized_values(shortest, longest, limits.any_bytes);
+        for (const std::string& text : odd_texts()) {
+            if (limits.any_bytes && text.size() >= shortest && text.size() <= longest)
+                all.push_back(text);
+        }
+        std::sort(all.begin(), all.end());
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
     }
     /// Waits until a lock of now has ended.
     void wait_for_lock() { wait(lock * 1.5); }
@@ -170,13 +232,9 @@ void queue_defer_rules(X& x)
 {
     using queue = std::remove_reference_t<decltype(x.queue)>;
     if constexpr (in_queue::queue_abilities<queue>::by_time) {
-        const auto defer = [&](auto& m, wall_time until, bool failed) -> fault {
-            if constexpr (in_queue::defers_uncounted<queue>) return x.queue.defer(m, until, failed);
-            else return x.queue.defer(m, until);
-        };
         auto m = x.received();
         if (!m) return;
-        x.t.holds(defer(*m, x.env.wall_now() + x.lock * 3, true).ok(),
+        x.t.holds(x.defer(*m, x.env.wall_now() + x.lock * 3, true).ok(),
                   "defer: succeeds during the lock");
         x.wait_for_lock();
         x.t.holds(x.is_empty(), "defer: the message is not visible before its time");
@@ -185,9 +243,9 @@ void queue_defer_rules(X& x)
         x.t.holds(again.has_value(), "defer: the message is visible at its time");
         if (!again) return;
         x.t.holds(again->deliveries == 2, "defer: a delivery that failed counts");
-        x.t.holds(defer(*m, x.env.wall_now(), true).kind == fault_kind::ownership_lost,
+        x.t.holds(x.defer(*m, x.env.wall_now(), true).kind == fault_kind::ownership_lost,
                   "defer: after the loss of the lock it is ownership_lost");
-        x.t.holds(defer(*again, x.env.wall_now() - x.lock, false).ok(),
+        x.t.holds(x.defer(*again, x.env.wall_now() - x.lock, false).ok(),
                   "defer: accepts a time in the past");
         auto third = x.next();
         x.t.holds(third.has_value(), "defer: after a time in the past the message is visible");
@@ -204,9 +262,7 @@ void queue_copy_rules(X& x)
     if constexpr (in_queue::queue_abilities<queue>::by_copy) {
         auto m = x.received();
         if (!m) return;
-        const std::string id = scheduled_id("a key of the tests", m->number, m->id);
-        const queue_policy::scheduled_copy copy{id, std::string(m->id), 5,
-                                                x.env.wall_now() + x.lock * 3};
+        const auto copy = x.copy_of(*m, 5, x.env.wall_now() + x.lock * 3);
         x.t.holds(x.queue.schedule_copy(*m, copy).ok(), "schedule_copy: succeeds");
         (void)x.queue.schedule_copy(*m, copy);
         (void)x.queue.complete(*m);
@@ -216,7 +272,7 @@ void queue_copy_rules(X& x)
         auto c = x.next();
         x.t.holds(c.has_value(), "schedule_copy: the copy is visible at its time");
         if (!c) return;
-        x.t.holds(c->id == id && c->original_id == copy.original_id && c->tries == 5,
+        x.t.holds(c->id == copy.id && c->original_id == copy.original_id && c->tries == 5,
                   "schedule_copy: the copy has the given id, original id and tries");
         x.t.holds(c->number != m->number, "schedule_copy: the copy has a number of its own");
         x.t.holds(c->deliveries == 1, "schedule_copy: the deliveries of a copy count from 1");
@@ -293,6 +349,228 @@ void queue_empty_rules(X& x)
         (void)x.queue.complete(*m);
         x.t.holds(empty(), "empty: a queue whose messages are completed is empty");
     }
+}
+
+template <class X>
+void queue_body_rules(X& x)
+{
+    if constexpr (has_body<typename X::message>) {
+        const auto expected = x.values(x.limits.shortest_body, x.limits.longest_body);
+        std::vector<std::string> found;
+        for (const std::string& body : expected) x.put(x.queue, body);
+        for (std::uint64_t n = 0; n != expected.size(); ++n) {
+            auto m = x.next();
+            if (!m) return;
+            found.emplace_back(std::string_view(m->body));
+            x.t.holds(x.queue.complete(*m).ok(), "complete: succeeds during the lock");
+        }
+        std::sort(found.begin(), found.end());
+        x.t.holds(found == expected && x.is_empty(), queue_bodies);
+    }
+}
+
+/// A copy has the body and the tries of its message.
+template <class X>
+void queue_copied_value_rules(X& x)
+{
+    using queue = std::remove_reference_t<decltype(x.queue)>;
+    if constexpr (in_queue::queue_abilities<queue>::by_copy && has_body<typename X::message>) {
+        std::uint64_t tries = 1;
+        for (const std::string& body : x.values(x.limits.shortest_body, x.limits.longest_body)) {
+            x.put(x.queue, body);
+            auto m = x.next();
+            if (!m) return;
+            const auto copy = x.copy_of(*m, tries, x.env.wall_now() - x.lock);
+            x.t.holds(x.queue.schedule_copy(*m, copy).ok() && x.queue.complete(*m).ok(),
+                      "schedule_copy: succeeds");
+            auto c = x.next();
+            if (!c) return;
+            x.t.holds(std::string_view(c->body) == body,
+                      "schedule_copy: the body of a copy is that of its message, byte for byte");
+            x.t.holds(c->tries == tries, "schedule_copy: tries are numbers of 63 bits");
+            (void)x.queue.complete(*c);
+            if (tries < std::uint64_t{1} << 61U) tries = tries * 4 + 1;
+        }
+    }
+}
+
+/// More messages than a request returns.
+template <class X>
+void queue_page_rules(X& x)
+{
+    constexpr std::uint64_t messages = 1'100;
+    for (std::uint64_t n = 0; n != messages; ++n) x.put(x.queue, x.body());
+    std::uint64_t found = 0;
+    while (found <= messages) {
+        auto m = x.queue.receive(x.lock);
+        if (!m || !*m) break;
+        ++found;
+        x.t.holds(x.queue.complete(**m).ok(), "complete: succeeds during the lock");
+    }
+    x.t.holds(found == messages, "receive: each of 1,100 messages is delivered once");
+}
+
+template <class X>
+void queue_reason_rules(X& x)
+{
+    auto expected = x.values(0, x.limits.longest_reason);
+    for (const std::string& reason : expected) {
+        auto m = x.received();
+        if (!m) return;
+        x.t.holds(x.queue.dead_letter(*m, reason).ok(), queue_reasons);
+    }
+    if (x.limits.longest_reason < 1'000'000) {
+        const std::string reason = value_of(x.limits.longest_reason + 1, x.limits.any_bytes);
+        auto m = x.received();
+        if (!m) return;
+        const fault refused = x.queue.dead_letter(*m, reason);
+        if (refused.ok()) {
+            expected.push_back(reason);
+        } else {
+            x.t.holds(!refused.text.empty(),
+                      "dead_letter: the error for a reason above the limit has a text");
+            x.wait_for_lock();
+            x.t.holds(x.next().has_value(),
+                      "dead_letter: after an error the message is delivered again");
+        }
+    }
+    const auto all = x.reasons(x.queue);
+    std::vector<std::string> found(all.begin(), all.end());
+    std::sort(found.begin(), found.end());
+    std::sort(expected.begin(), expected.end());
+    x.t.holds(found == expected, queue_reasons);
+}
+
+/// A lock longer than that of all other rules. A queue with a lock of its own ends here, too.
+template <class X>
+void queue_lock_rules(X& x)
+{
+    const auto locked = [&](duration d, double part) {
+        x.wait(d * part);
+        return x.is_empty();
+    };
+    std::vector<duration> locks{x.lock * 2};
+    if (X::is_virtual) locks.insert(locks.end(), {x.lock * 30, duration::seconds(7'200)});
+    for (const duration d : locks) {
+        x.put(x.queue, x.body());
+        auto m = x.queue.receive(d);
+        if (d > x.limits.longest_lock && !m) {
+            x.t.holds(!m.error().text.empty(),
+                      "receive: the error for a lock above the limit has a text");
+            m = x.queue.receive(x.lock);
+            if (m && *m) (void)x.queue.complete(**m);
+            continue;
+        }
+        x.t.holds(m && *m, "receive returns a message that is visible");
+        if (!m || !*m) return;
+        duration lasts = d;
+        if constexpr (in_queue::reports_lock<typename X::message>) lasts = (**m).locked_for;
+        x.t.holds(locked(lasts, 0.75),
+                  "receive: the lock lasts for the requested time, or for the reported locked_for");
+        x.wait(lasts * 0.5);
+        auto again = x.next();
+        x.t.holds(again.has_value(),
+                  "receive: the lock ends after the requested time, or after locked_for");
+        if (!again) return;
+        (void)x.queue.complete(*again);
+    }
+}
+
+/// Locks and deferrals for which only a clock of the test can wait.
+template <class X>
+void queue_long_rules(X& x)
+{
+    using queue = std::remove_reference_t<decltype(x.queue)>;
+    using abilities = in_queue::queue_abilities<queue>;
+    const auto lasts = [&](duration d, auto receive, std::string_view rule) {
+        x.wait(d * 0.9);
+        const bool early = receive();
+        x.wait(d * 0.2);
+        x.t.holds(!early && receive(), rule);
+    };
+    const auto received = [&] {
+        auto m = x.queue.receive(x.lock);
+        return m && *m && x.queue.complete(**m).ok();
+    };
+    for (const std::int64_t seconds : {600, 7'200, 5'184'000}) {
+        const auto d = duration::seconds(seconds);
+        const bool fits = d <= x.limits.longest_defer;
+        const auto refused = [&](const fault& f, auto& m) {
+            if (fits || f.ok()) return false;
+            x.t.holds(!f.text.empty(), "defer: the error for a time above the limit has a text");
+            x.t.holds(x.queue.complete(m).ok(),
+                      "defer: after an error the message is still locked");
+            return true;
+        };
+        auto m = x.received();
+        if (!m) return;
+        const wall_time until = x.env.wall_now() + d;
+        if constexpr (abilities::by_time) {
+            const fault f = x.defer(*m, until, true);
+            if (!refused(f, *m)) {
+                x.t.holds(f.ok(), "defer: succeeds during the lock");
+                lasts(d, received,
+                      "defer: a deferral of 10 minutes, 2 hours or 60 days lasts until its time");
+            }
+        } else if constexpr (abilities::by_copy) {
+            const auto copy = x.copy_of(*m, 1, until);
+            const fault f = x.queue.schedule_copy(*m, copy);
+            if (!refused(f, *m)) {
+                (void)x.queue.complete(*m);
+                lasts(d, received,
+                      "schedule_copy: a copy due in 10 minutes, 2 hours or 60 days is visible at "
+                      "its time");
+            }
+        } else if constexpr (abilities::by_pointer) {
+            const fault f = x.queue.schedule_pointer(*m, 1, until);
+            if (!refused(f, *m)) {
+                (void)x.queue.defer(*m);
+                const auto pointed = [&] {
+                    auto p = x.queue.receive_pointer(x.lock);
+                    return p && *p && x.queue.complete(**p).ok();
+                };
+                lasts(d, pointed,
+                      "receive_pointer: a pointer due in 10 minutes, 2 hours or 60 days is "
+                      "visible at its time");
+            }
+        } else {
+            (void)x.queue.complete(*m);
+        }
+        if constexpr (in_queue::renews<queue, typename X::message> &&
+                      !in_queue::reports_lock<typename X::message>) {
+            if (d > x.limits.longest_lock) continue;
+            auto renewed = x.received();
+            if (!renewed) return;
+            x.t.holds(x.queue.renew(*renewed, d).ok(), "renew: succeeds during the lock");
+            lasts(d, received, "renew: the lock lasts for the requested time");
+        }
+    }
+}
+
+template <class X>
+void queue_second_rules(X& x)
+{
+    decltype(auto) other = x.again(x.queue);
+    const auto m = x.received();
+    const auto n = other.receive(x.lock);
+    x.t.holds(m && n.has_value() && !n->has_value(), queue_second);
+}
+
+/// The connection that has a lock is closed.
+template <class X>
+void queue_reopened_rules(X& x)
+{
+    x.put(x.queue, x.body());
+    {
+        decltype(auto) closed = x.again(x.queue);
+        const auto m = closed.receive(x.lock);
+        x.t.holds(m && *m, "receive returns a message that is visible");
+    }
+    x.wait_for_lock();
+    auto m = x.next();
+    if (!m) return;
+    x.t.holds(m->deliveries == 2 && x.queue.complete(*m).ok(),
+              "receive: a message of a closed connection is delivered again");
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -145,6 +145,9 @@ struct rule {
     int rounds = 0;
 };
 
+/// The way of a suite whose messages belong to the connection that has received them.
+inline constexpr std::array<way, 1> one_way{way::plain};
+
 /// The ways of a suite whose calls may use different connections.
 template <class Again>
 inline constexpr std::array<way, has_second<Again> ? 3 : 2> ways_with = [] {
