@@ -57,8 +57,10 @@ public:
             const auto row = [&] {
                 events.push_back({read_.whole<std::uint64_t>(0), read_.bytes(1)});
             };
-            read_.each(row, partition, after ? after->sequence : 0,
-                       std::min<std::uint64_t>(max_count, INT64_MAX));
+            const auto integer = [](std::uint64_t n) {
+                return std::min<std::uint64_t>(n, INT64_MAX);  // SQLite has no larger ones
+            };
+            read_.each(row, partition, integer(after ? after->sequence : 0), integer(max_count));
             return events;
         } catch (const sqlite_error& e) {
             return waybill::unexpected(waybill::infrastructure(e.what()));

@@ -10,13 +10,14 @@
 //         [](my_log& l, const std::string& partition) { l.skip(partition); },       // a gap
 //         [](my_log& l, const std::string& partition, std::uint64_t sequence) {
 //             l.remove_up_to(partition, sequence);
-//         });
+//         },
+//         {.longest_body = 1'000'000});                           // the limits of the log
 //     for (const auto& rule : report.broken) log(rule);            // empty if the log conforms
 //     for (const auto& rule : report.untested) log(rule);          // empty if all rules were tried
 //
 //   1. Use a log with at least two partitions.
-//   2. The last two functions may be omitted. Their rules are then reported as untested. With the
-//      last one but without gaps, pass `no_gaps{}`.
+//   2. The arguments after `append` may be omitted. Their rules are then reported as untested. For a
+//      log that removes events, but has no gaps, pass `no_gaps{}`.
 //   3. If events have a `body`, the suite compares it.
 //   4. `log_outage_conformance` checks a log that cannot be reached.
 
@@ -25,6 +26,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -43,35 +45,41 @@ struct no_gaps {};
 struct no_truncation {};
 
 /// Tries the rules of `partitions`, `read` and `end`. `make()` returns a new, empty log at each
-/// call.
+/// call. No body outside of `limits` is appended.
 template <class Make, class Append, class Skip = no_gaps, class Truncate = no_truncation>
 [[nodiscard]] conformance_report log_conformance(Make make, Append append, Skip skip = {},
-                                                 Truncate truncate = {})
+                                                 Truncate truncate = {},
+                                                 const store_limits& limits = {})
 {
     using log_type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(event_log<log_type>,
                   "log_conformance: not an event log, see lease/event_log.hpp");
+    using trial = detail::log_trial<log_type, Append, Skip, Truncate>;
+    using std::string_view;
+    constexpr string_view end =
+        waybill::detail::log_with_end<log_type> ? "" : "a log with the call end";
+    constexpr string_view gaps = std::is_same_v<Skip, no_gaps> ? "a log with gaps" : "";
+    constexpr string_view removal =
+        std::is_same_v<Truncate, no_truncation> ? "a log that removes events" : "";
+    constexpr string_view body = trial::has_body ? "" : "events with a body";
+    const detail::rule<trial> rules[] = {
+        {"read: returns the events after a position", detail::log_partition_rules},
+        {detail::log_end_position, detail::log_end_rules, end},
+        {detail::log_gaps, detail::log_gap_rules, gaps},
+        {detail::log_removals, detail::log_truncation_rules, removal},
+        {detail::log_bodies, detail::log_body_rules, body},
+        {"read: returns all events", detail::log_page_rules},
+        {"read: numbers have 64 bits", detail::log_number_rules}};
     detail::trial t;
-    {
+    detail::run_rules(t, rules, detail::one_way, [&](detail::way, auto body_of) {
         auto log = make();
-        detail::log_rules(log, append, t);
-    }
-    {
-        auto log = make();
-        detail::log_end_rules(log, append, t);
-    }
-    if constexpr (std::is_same_v<Skip, no_gaps>) {
-        t.untested("read: continues after a gap in the sequence numbers", "a log with gaps");
-    } else {
-        auto log = make();
-        detail::log_gap_rules(log, append, skip, t);
-    }
-    if constexpr (std::is_same_v<Truncate, no_truncation>) {
-        t.untested("read: continues after events that were removed", "a log that removes events");
-    } else {
-        auto log = make();
-        detail::log_truncation_rules(log, append, truncate, t);
-    }
+        trial x{log, append, skip, truncate, limits, t};
+        const auto listed = log.partitions();
+        t.holds(listed && !listed->empty(), "partitions: returns at least one name");
+        if (!listed || listed->empty()) return;
+        x.names = *listed;
+        body_of(x);
+    });
     return std::move(t.report);
 }
 

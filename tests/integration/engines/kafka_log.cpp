@@ -87,6 +87,7 @@ public:
         auto events = log_.read(partition, after, max_count);
         if (!events) return events;
         std::erase_if(*events, [](const auto& e) { return e.body.starts_with(filler); });
+        if (padding_ == 0) return events;
         for (auto& e : *events) e.body.resize(std::min(e.body.size(), e.body.find(' ')));
         return events;
     }

@@ -45,6 +45,12 @@ enum class wrong : std::uint8_t {
     end_is_the_next_sequence,
     end_is_that_of_the_first_read,
     first_event_is_after_the_beginning,
+    loses_empty_bodies,
+    ends_bodies_at_zero,
+    cuts_bodies_at_65535,
+    stores_1000_events,
+    positions_of_32_bits,
+    limits_of_32_bits,
 };
 
 constexpr wrong all_wrong[] = {wrong::skips_after_a_short_read,
@@ -62,7 +68,13 @@ constexpr wrong all_wrong[] = {wrong::skips_after_a_short_read,
                                wrong::names_a_partition_twice,
                                wrong::end_is_the_next_sequence,
                                wrong::end_is_that_of_the_first_read,
-                               wrong::first_event_is_after_the_beginning};
+                               wrong::first_event_is_after_the_beginning,
+                               wrong::loses_empty_bodies,
+                               wrong::ends_bodies_at_zero,
+                               wrong::cuts_bodies_at_65535,
+                               wrong::stores_1000_events,
+                               wrong::positions_of_32_bits,
+                               wrong::limits_of_32_bits};
 
 struct log_under_test {
     wrong how;
@@ -82,7 +94,10 @@ struct log_under_test {
     result<events> read(const std::string& partition, std::optional<position> after,
                         std::uint64_t max_count)
     {
-        constexpr std::uint64_t all = 1'000;
+        constexpr std::uint64_t all = 10'000;
+        if (how == wrong::positions_of_32_bits && after)
+            after->sequence = static_cast<std::uint32_t>(after->sequence);
+        if (how == wrong::limits_of_32_bits) max_count = static_cast<std::uint32_t>(max_count);
         const std::string name = how == wrong::reads_another_partition ? "0" : partition;
         events whole = *kept.read(name, {}, all);
         if (how == wrong::returns_the_event_at_the_position && after && after->sequence != 0)
@@ -145,19 +160,25 @@ struct log_under_test {
     }
 };
 
-waybill::testing::conformance_report tried(wrong how)
+waybill::testing::conformance_report tried(wrong how,
+                                           const waybill::testing::store_limits& limits = {})
 {
     return waybill::testing::log_conformance(
         [&] { return log_under_test{how}; },
-        [](log_under_test& l, const std::string& partition, const std::string& body) {
+        [](log_under_test& l, const std::string& partition, std::string body) {
             const auto end = *l.kept.end(partition);
-            l.kept.append(partition,
-                          {(end ? end->sequence : 0) + 1 + std::exchange(l.gap, 0), body});
+            if (l.how == wrong::loses_empty_bodies && body.empty()) return;
+            if (l.how == wrong::stores_1000_events && end && end->sequence == 1'000) return;
+            if (l.how == wrong::ends_bodies_at_zero) body = body.c_str();
+            if (l.how == wrong::cuts_bodies_at_65535 && body.size() > 65'535) body.resize(65'535);
+            l.kept.append(partition, {(end ? end->sequence : 0) + 1 + std::exchange(l.gap, 0),
+                                      std::move(body)});
         },
         [](log_under_test& l, const std::string&) { l.gap = 3; },
         [](log_under_test& l, const std::string& partition, std::uint64_t sequence) {
             l.kept.truncate(partition, sequence);
-        });
+        },
+        limits);
 }
 
 TEST_CASE("log_conformance: memory_log conforms")
@@ -191,13 +212,34 @@ TEST_CASE("memory_log: is constructed from a container of containers of events")
     CHECK(memory_log({"x", "y"}).partitions()->back() == "y");
 }
 
-TEST_CASE("log_conformance: each of 16 faulty logs breaks a rule")
+TEST_CASE("log_conformance: each of 22 faulty logs breaks a rule")
 {
     for (const wrong how : all_wrong) {
         const auto report = tried(how);
         CAPTURE(static_cast<int>(how));
         CHECK_FALSE(report.broken.empty());
     }
+}
+
+TEST_CASE("log_conformance: names the promise that a log breaks")
+{
+    const auto broken = [](wrong how) { return tried(how).broken; };
+    const std::vector<std::string> changed{
+        "read: bodies of all bytes and of 0, 1, 255, 256, 4,097 and 70,000 bytes are those that "
+        "were appended"};
+    CHECK(broken(wrong::loses_empty_bodies) == changed);
+    CHECK(broken(wrong::ends_bodies_at_zero) == changed);
+    CHECK(broken(wrong::cuts_bodies_at_65535) == changed);
+    CHECK(broken(wrong::stores_1000_events) ==
+          std::vector<std::string>{
+              "read: pages of 100, 1,001 and 5,000 of 1,100 events contain each event once"});
+    CHECK(broken(wrong::positions_of_32_bits) ==
+          std::vector<std::string>{
+              "read: a position above the last event has no events, or is an error; sequence "
+              "numbers are compared in all 64 bits"});
+    CHECK(broken(wrong::limits_of_32_bits) ==
+          std::vector<std::string>{"read: `max_count` is compared in all 64 bits"});
+    CHECK(tried(wrong::loses_empty_bodies, {.shortest_body = 1}).broken.empty());
 }
 
 TEST_CASE("log_conformance: the report counts the untested rules")

@@ -5,20 +5,31 @@
 #ifndef WAYBILL_TESTING_DETAIL_LOG_RULES_HPP
 #define WAYBILL_TESTING_DETAIL_LOG_RULES_HPP
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/lease/event_log.hpp>
 #include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
+
+inline constexpr std::string_view log_bodies =
+    "read: bodies of all bytes and of 0, 1, 255, 256, 4,097 and 70,000 bytes are those that were "
+    "appended";
+inline constexpr std::string_view log_gaps = "read: continues after a gap in the sequence numbers";
+inline constexpr std::string_view log_removals = "read: continues after events that were removed";
+inline constexpr std::string_view log_end_position = "end: returns the position of the last event";
 
 /// An event as the rules compare it.
 struct seen_event {
@@ -28,27 +39,43 @@ struct seen_event {
     friend bool operator==(const seen_event&, const seen_event&) = default;
 };
 using seen_events = std::vector<seen_event>;
+using bodies = std::vector<std::string>;
 
-/// The calls of the suite to an event log.
-template <class Log>
-class log_trial {
-public:
-    log_trial(Log& log, trial& t) : log_(log), trial_(t) {}
+/// The calls of the suite to a new log. `names` are its partitions.
+template <class Log, class Append, class Skip, class Truncate>
+struct log_trial {
+    using event = std::remove_cvref_t<decltype(*std::begin(
+        *std::declval<Log&>().read(std::declval<std::string>(), {}, 1)))>;
+    static constexpr bool has_body = requires(const event& e) { std::string(e.body); };
+
+    Log& log;
+    Append& append;
+    Skip& skip;
+    Truncate& truncate;
+    const store_limits& limits;
+    trial& t;
+    std::vector<std::string> names{};
+
+    [[nodiscard]] const std::string& first() const { return names.front(); }
+
+    void add(const std::string& partition, const bodies& all)
+    {
+        for (const std::string& body : all) append(log, partition, body);
+    }
 
     /// The events of one read. A failed read is reported, and has no events.
     seen_events read(const std::string& partition, const std::optional<position>& after,
                      std::uint64_t max_count)
     {
         seen_events seen;
-        const auto events = log_.read(partition, after, max_count);
-        trial_.holds(events.has_value(),
-                     "read: returns events, or none, if the log can be reached");
+        const auto events = log.read(partition, after, max_count);
+        t.holds(events.has_value(), "read: returns events, or none, if the log can be reached");
         if (!events) return seen;
         for (const auto& e : *events) {
             seen.push_back({waybill::position_of(e), {}});
-            if constexpr (requires { std::string(e.body); }) seen.back().body = std::string(e.body);
+            if constexpr (has_body) seen.back().body = std::string(e.body);
         }
-        trial_.holds(seen.size() <= max_count, "read: returns at most `max_count` events");
+        t.holds(seen.size() <= max_count, "read: returns at most `max_count` events");
         return seen;
     }
 
@@ -56,7 +83,7 @@ public:
     seen_events read_all(const std::string& partition, std::optional<position> after,
                          std::uint64_t max_count)
     {
-        constexpr int max_pages = 100;  // far more than the suite has events
+        constexpr int max_pages = 1'200;  // more than the suite has events
         seen_events all;
         for (int n = 0; n != max_pages; ++n) {
             const seen_events page = read(partition, after, max_count);
@@ -67,9 +94,14 @@ public:
         return all;
     }
 
-private:
-    Log& log_;
-    trial& trial_;
+    /// True if the bodies are those that were appended. Of events without bodies it compares the
+    /// number.
+    [[nodiscard]] static bool have_bodies(const seen_events& events, const bodies& appended)
+    {
+        if (!has_body) return events.size() == appended.size();
+        return std::equal(events.begin(), events.end(), appended.begin(), appended.end(),
+                          [](const seen_event& e, const std::string& b) { return e.body == b; });
+    }
 };
 
 [[nodiscard]] inline bool ascend(const seen_events& events)
@@ -80,174 +112,181 @@ private:
     return true;
 }
 
-/// True if the bodies are those that were appended, or if the events have no bodies.
-[[nodiscard]] inline bool have_bodies(const seen_events& events,
-                                      const std::vector<std::string>& bodies)
-{
-    if (events.size() != bodies.size()) return false;
-    bool any_body = false;
-    bool equal = true;
-    for (std::size_t n = 0; n != events.size(); ++n) {
-        any_body = any_body || !events[n].body.empty();
-        equal = equal && events[n].body == bodies[n];
-    }
-    return equal || !any_body;
-}
-
 [[nodiscard]] inline seen_events events_from(const seen_events& all, std::size_t first)
 {
     return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
 }
 
-/// Rules of one partition that has the events `all`, with the bodies that were appended.
-template <class Log>
-void log_read_rules(log_trial<Log>& reads, const std::string& partition, const seen_events& all,
-                    trial& t)
+/// Rules of one partition that has the events `all`.
+template <class X>
+void log_read_rules(X& x, const std::string& partition, const seen_events& all)
 {
     bool after_kept = true;
     bool pages_equal = true;
     for (std::size_t n = 0; n != all.size(); ++n) {
         const seen_events rest = events_from(all, n + 1);
         for (const std::uint64_t max_count : {1U, 2U, 3U, 100U}) {
-            const seen_events page = reads.read_all(partition, all[n].at, max_count);
+            const seen_events page = x.read_all(partition, all[n].at, max_count);
             if (max_count == 100U) after_kept = page == rest && after_kept;
             else pages_equal = page == rest && pages_equal;
         }
     }
     for (const std::uint64_t max_count : {1U, 2U, 3U, 5U, 7U})
-        pages_equal = reads.read_all(partition, {}, max_count) == all && pages_equal;
-    t.holds(after_kept, "read: returns exactly the events after the position, not the event at it");
-    t.holds(pages_equal, "read: pages of any size contain each event once, in the same order");
-    t.holds(reads.read_all(partition, {}, 100) == all,
-            "read: removes nothing; the same events are returned again");
+        pages_equal = x.read_all(partition, {}, max_count) == all && pages_equal;
+    x.t.holds(after_kept,
+              "read: returns exactly the events after the position, not the event at it");
+    x.t.holds(pages_equal, "read: pages of any size contain each event once, in the same order");
+    x.t.holds(x.read_all(partition, {}, 100) == all,
+              "read: removes nothing; the same events are returned again");
 }
 
-/// `append(log, partition, body)` appends one event.
-template <class Log, class Append>
-void log_rules(Log& log, Append& append, trial& t)
+template <class X>
+void log_partition_rules(X& x)
 {
-    const auto listed = log.partitions();
-    t.holds(listed.has_value() && !listed->empty(), "partitions: returns at least one name");
-    if (!listed || listed->empty()) return;
-    const auto again = log.partitions();
-    bool unique = again && *again == *listed;
-    for (std::size_t n = 0; n != listed->size(); ++n) {
-        for (std::size_t other = 0; other != n; ++other)
-            unique = unique && (*listed)[n] != (*listed)[other];
-    }
-    t.holds(unique, "partitions: returns each name once, and the same names in the same order");
+    const auto again = x.log.partitions();
+    bool unique = again && *again == x.names;
+    for (const std::string& name : x.names)
+        unique = std::count(x.names.begin(), x.names.end(), name) == 1 && unique;
+    x.t.holds(unique, "partitions: returns each name once, and the same names in the same order");
 
-    log_trial<Log> reads(log, t);
-    const std::string& a = listed->front();
-    const std::string& b = listed->back();
-    t.holds(reads.read(a, {}, 10).empty(), "read: an empty partition has no events");
-    std::vector<std::string> bodies_a;
-    std::vector<std::string> bodies_b;
+    const std::string& a = x.first();
+    const std::string& b = x.names.back();
+    x.t.holds(x.read(a, {}, 10).empty(), "read: an empty partition has no events");
+    bodies bodies_a;
+    bodies bodies_b;
     constexpr int events = 11;
     for (int n = 0; n != events; ++n) {
         bodies_a.push_back("a" + std::to_string(n));
-        append(log, a, bodies_a.back());
+        x.add(a, {bodies_a.back()});
         if (n % 3 != 0 || a == b) continue;
         bodies_b.push_back("b" + std::to_string(n));
-        append(log, b, bodies_b.back());
+        x.add(b, {bodies_b.back()});
     }
-    const seen_events all = reads.read_all(a, {}, 100);
-    t.holds(have_bodies(all, bodies_a),
-            "read: returns all events of the partition, in the order "
-            "in which they were appended, and no others");
-    t.holds(ascend(all), "read: sequence numbers ascend");
+    const seen_events all = x.read_all(a, {}, 100);
+    x.t.holds(x.have_bodies(all, bodies_a),
+              "read: returns all events of the partition, in the order in which they were "
+              "appended, and no others");
+    x.t.holds(ascend(all), "read: sequence numbers ascend");
     if (all.size() != bodies_a.size()) return;
-    log_read_rules(reads, a, all, t);
+    log_read_rules(x, a, all);
     if (a == b) {
-        t.untested("read: partitions are independent", "a log with two partitions");
+        x.t.untested("read: partitions are independent", "a log with two partitions");
     } else {
-        const seen_events others = reads.read_all(b, {}, 100);
-        t.holds(have_bodies(others, bodies_b) && ascend(others),
-                "read: partitions are independent");
+        const seen_events others = x.read_all(b, {}, 100);
+        x.t.holds(x.have_bodies(others, bodies_b) && ascend(others),
+                  "read: partitions are independent");
     }
     // New events are seen after a read that has reached the end.
-    t.holds(reads.read(a, all.back().at, 10).empty(), "read: after the last event there is none");
-    append(log, a, std::string("later"));
-    const seen_events later = reads.read(a, all.back().at, 10);
-    t.holds(have_bodies(later, {"later"}) && later.size() == 1,
-            "read: an event that is appended later is returned by the next read");
+    x.t.holds(x.read(a, all.back().at, 10).empty(), "read: after the last event there is none");
+    x.add(a, {"later"});
+    x.t.holds(x.have_bodies(x.read(a, all.back().at, 10), {"later"}),
+              "read: an event that is appended later is returned by the next read");
 }
 
-/// Rules of `end`, on a new log.
-template <class Log, class Append>
-void log_end_rules([[maybe_unused]] Log& log, [[maybe_unused]] Append& append, trial& t)
+template <class X>
+void log_end_rules([[maybe_unused]] X& x)
 {
-    constexpr std::string_view rule = "end: returns the position of the last event";
-    if constexpr (!waybill::detail::log_with_end<Log>) {
-        t.untested(rule, "a log with the call end");
-    } else {
-        const auto listed = log.partitions();
-        if (!listed || listed->empty()) return;
-        const std::string& a = listed->front();
-        t.holds(log.end(a).has_value(), "end: an empty partition is no error");
-        log_trial<Log> reads(log, t);
+    if constexpr (waybill::detail::log_with_end<std::remove_cvref_t<decltype(x.log)>>) {
+        x.t.holds(x.log.end(x.first()).has_value(), "end: an empty partition is no error");
         for (const char* body : {"1", "2", "3"}) {
-            append(log, a, std::string(body));
-            const seen_events all = reads.read_all(a, {}, 100);
-            const auto end = log.end(a);
-            t.holds(!all.empty() && end && *end && (*end)->sequence == all.back().at.sequence,
-                    rule);
+            x.add(x.first(), {body});
+            const seen_events all = x.read_all(x.first(), {}, 100);
+            const auto end = x.log.end(x.first());
+            x.t.holds(!all.empty() && end && *end && (*end)->sequence == all.back().at.sequence,
+                      log_end_position);
         }
     }
 }
 
-/// Rules of gaps, on a new log. `skip(log, partition)` makes the sequence numbers of the partition
-/// continue after a gap.
-template <class Log, class Append, class Skip>
-void log_gap_rules(Log& log, Append& append, Skip& skip, trial& t)
+template <class X>
+void log_gap_rules([[maybe_unused]] X& x)
 {
-    const auto listed = log.partitions();
-    if (!listed || listed->empty()) return;
-    const std::string& a = listed->front();
-    std::vector<std::string> bodies;
-    for (int n = 0; n != 6; ++n) {
-        bodies.push_back(std::to_string(n));
-        append(log, a, bodies.back());
-        skip(log, a);
+    if constexpr (requires { x.skip(x.log, x.first()); }) {
+        const std::string& a = x.first();
+        const bodies appended{"0", "1", "2", "3", "4", "5"};
+        for (const std::string& body : appended) {
+            x.add(a, {body});
+            x.skip(x.log, a);
+        }
+        const seen_events all = x.read_all(a, {}, 100);
+        bool whole = x.have_bodies(all, appended);
+        for (const std::uint64_t max_count : {1U, 2U, 3U, 4U})
+            whole = x.read_all(a, {}, max_count) == all && whole;
+        x.t.holds(whole, log_gaps);
+        bool in_gap = true;
+        for (std::size_t n = 0; n + 1 < all.size(); ++n) {
+            position inside = all[n].at;
+            if (++inside.sequence >= all[n + 1].at.sequence) continue;
+            in_gap = x.read_all(a, inside, 100) == events_from(all, n + 1) && in_gap;
+        }
+        x.t.holds(in_gap, "read: a position in a gap continues with the next event");
     }
-    log_trial<Log> reads(log, t);
-    const seen_events all = reads.read_all(a, {}, 100);
-    bool whole = have_bodies(all, bodies);
-    for (const std::uint64_t max_count : {1U, 2U, 3U, 4U})
-        whole = reads.read_all(a, {}, max_count) == all && whole;
-    t.holds(whole, "read: continues after a gap in the sequence numbers");
-    bool in_gap = true;
-    for (std::size_t n = 0; n + 1 < all.size(); ++n) {
-        position inside = all[n].at;
-        if (++inside.sequence >= all[n + 1].at.sequence) continue;
-        in_gap = reads.read_all(a, inside, 100) == events_from(all, n + 1) && in_gap;
-    }
-    t.holds(in_gap, "read: a position in a gap continues with the next event");
 }
 
-/// Rules of a log that removes old events, on a new log. `truncate(log, partition, sequence)`
-/// removes the events of the partition up to `sequence`.
-template <class Log, class Append, class Truncate>
-void log_truncation_rules(Log& log, Append& append, Truncate& truncate, trial& t)
+template <class X>
+void log_truncation_rules([[maybe_unused]] X& x)
 {
-    const auto listed = log.partitions();
-    if (!listed || listed->empty()) return;
-    const std::string& a = listed->front();
-    for (const char* body : {"1", "2", "3", "4", "5"}) append(log, a, std::string(body));
-    log_trial<Log> reads(log, t);
-    const seen_events all = reads.read_all(a, {}, 100);
-    if (all.size() != 5) return;
-    truncate(log, a, all[2].at.sequence);
-    const seen_events left = events_from(all, 3);
-    t.holds(reads.read_all(a, {}, 100) == left,
-            "read: without a position, it begins with the first event that is left");
-    // A log may refuse a position whose following events are removed, but must not skip others.
-    const auto old = log.read(a, all[0].at, 100);
-    t.holds(!old || reads.read_all(a, all[0].at, 100) == left,
-            "read: a position before the first event that is left continues with that event, or "
-            "is an error");
-    t.holds(reads.read_all(a, all[3].at, 100) == events_from(all, 4),
-            "read: the removal of old events does not change the events after it");
+    if constexpr (requires { x.truncate(x.log, x.first(), std::uint64_t{}); }) {
+        const std::string& a = x.first();
+        x.add(a, {"1", "2", "3", "4", "5"});
+        const seen_events all = x.read_all(a, {}, 100);
+        if (all.size() != 5) return;
+        x.truncate(x.log, a, all[2].at.sequence);
+        const seen_events left = events_from(all, 3);
+        x.t.holds(x.read_all(a, {}, 100) == left,
+                  "read: without a position, it begins with the first event that is left");
+        // A log may refuse a position whose following events are removed, but must not skip others.
+        const auto old = x.log.read(a, all[0].at, 100);
+        x.t.holds(!old || x.read_all(a, all[0].at, 100) == left,
+                  "read: a position before the first event that is left continues with that "
+                  "event, or is an error");
+        x.t.holds(x.read_all(a, all[3].at, 100) == events_from(all, 4),
+                  "read: the removal of old events does not change the events after it");
+    }
+}
+
+template <class X>
+void log_body_rules(X& x)
+{
+    bodies all = sized_values(x.limits.shortest_body, x.limits.longest_body, x.limits.any_bytes);
+    for (const std::string& text : odd_texts()) {
+        if (x.limits.any_bytes && text.size() >= x.limits.shortest_body) all.push_back(text);
+    }
+    x.add(x.first(), all);
+    x.t.holds(x.have_bodies(x.read_all(x.first(), {}, 1'000), all), log_bodies);
+}
+
+/// More events than a request returns.
+template <class X>
+void log_page_rules(X& x)
+{
+    bodies all;
+    for (int n = 0; n != 1'100; ++n) all.push_back("event " + std::to_string(n));
+    x.add(x.first(), all);
+    for (const std::uint64_t max_count : {100U, 1'001U, 5'000U}) {
+        x.t.holds(x.have_bodies(x.read_all(x.first(), {}, max_count), all),
+                  "read: pages of 100, 1,001 and 5,000 of 1,100 events contain each event once");
+    }
+}
+
+/// Numbers that change in 32 bits, in a double or with a sign.
+template <class X>
+void log_number_rules(X& x)
+{
+    const std::string& a = x.first();
+    x.add(a, {"1", "2", "3"});
+    const seen_events all = x.read_all(a, {}, 100);
+    if (all.empty()) return;
+    for (const std::uint64_t n : numbers_of_64_bits) {
+        if (n != 0) {
+            x.t.holds(x.read_all(a, {}, n) == all, "read: `max_count` is compared in all 64 bits");
+        }
+        if (n <= all.back().at.sequence) continue;
+        const auto events = x.log.read(a, position{n, {}}, 100);
+        x.t.holds(!events || std::begin(*events) == std::end(*events),
+                  "read: a position above the last event has no events, or is an error; sequence "
+                  "numbers are compared in all 64 bits");
+    }
 }
 
 }  // namespace waybill::inline v0_2::testing::detail
