@@ -68,7 +68,7 @@ public:
     /// Adds messages in one transaction, and commits it.
     result<void> add(const std::vector<message>& all)
     {
-        return on([&](store& s) -> result<void> {
+        return through([&](store& s) -> result<void> {
             auto tx = s.begin();
             if (!tx) return unexpected(tx.error());
             for (const message& m : all) {
@@ -90,7 +90,7 @@ public:
     template <class F>
     bool add_without_commit(const message& m, F end)
     {
-        return on([&](store& s) {
+        return through([&](store& s) {
             auto tx = s.begin();
             const bool added = tx && s.add(*tx, m);
             if (added) end(*tx);
@@ -101,7 +101,7 @@ public:
     /// Claims rows from `from` to `until`.
     claimed_rows claim(std::int64_t from, std::int64_t until, std::uint64_t max_rows = 100)
     {
-        auto c = on([&](store& s) { return s.claim(max_rows, at(from), at(until)); });
+        auto c = through([&](store& s) { return s.claim(max_rows, at(from), at(until)); });
         t.holds(c.has_value(), "claim: succeeds if the store can be reached");
         if (!c) return {};
         return *std::move(c);
@@ -167,7 +167,7 @@ public:
 
     [[nodiscard]] std::vector<std::string> reasons()
     {
-        return on([&](store& s) {
+        return through([&](store& s) {
             const auto all = reasons_(s);
             return std::vector<std::string>(all.begin(), all.end());
         });
@@ -186,7 +186,7 @@ public:
 
 private:
     template <class F>
-    auto on(F f)
+    auto through(F f)
     {
         if (how_ != way::reopened) return f(store_);
         decltype(auto) other = again_(store_);
@@ -195,9 +195,9 @@ private:
     template <class F>
     result<void> marked(F f)
     {
-        result<void> r = on(f);
+        result<void> r = through(f);
         if (how_ != way::repeated || !r) return r;
-        return on(f);
+        return through(f);
     }
 
     store store_;
