@@ -36,24 +36,20 @@ template <class Make, class Again = no_second>
     static_assert(pipeline_dead_letter_store<store>,
                   "pipeline_dead_letter_conformance: not a table of dead letters, see "
                   "session/pipeline_dead_letter_store.hpp");
+    using calls = detail::step_letter_calls<Make, Again>;
+    const detail::rule<calls> rules[] = {
+        {"upsert: stores one row for a step", detail::step_letter_upsert_rules},
+        {"mark: marks stored rows", detail::step_letter_mark_rules},
+        {"remove: removes the rows of the list", detail::step_letter_remove_rules},
+        {"upsert: keeps any bytes", detail::step_letter_bytes_rules},
+        {"list: returns all dead letters", detail::step_letter_count_rules}};
+    using detail::way;
+    const auto ways = {way::plain, way::repeated, way::alternating, way::reopened};
     detail::trial t;
-    const auto with_new_table = [&](auto rules) {
-        auto s = make();
-        rules(s);
-    };
-    with_new_table([&](store& s) { detail::step_letter_upsert_rules(s, t); });
-    with_new_table([&](store& s) { detail::step_letter_mark_rules(s, t); });
-    with_new_table([&](store& s) { detail::step_letter_remove_rules(s, t); });
-    with_new_table([&](store& s) { detail::step_letter_bytes_rules(s, t); });
-    with_new_table([&](store& s) { detail::step_letter_count_rules(s, t); });
-    if constexpr (detail::has_second<Again>) {
-        auto s = make();
-        decltype(auto) other = again(s);
-        detail::second_step_letter_rules(s, other, t);
-    } else {
-        t.untested("upsert, mark, remove: another connection finds the change at once",
-                   detail::second_connection);
-    }
+    detail::run_rules<Again>(t, rules, ways, [&](way how, auto body) {
+        calls x(make, again, how, t);
+        body(x);
+    });
     return std::move(t.report);
 }
 

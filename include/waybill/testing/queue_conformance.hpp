@@ -91,7 +91,7 @@ template <class Make, class Put, environment Environment, class Reasons = no_rea
         {detail::queue_second, detail::queue_second_rules, two},
         {detail::queue_second, detail::queue_reopened_rules, two}};
     detail::trial t;
-    detail::run_rules(t, rules, detail::one_way, [&](detail::way, auto body_of) {
+    detail::run_rules<Again>(t, rules, {detail::way::plain}, [&](detail::way, auto body_of) {
         decltype(auto) q = make();
         trial x{q, put, env, reasons, again, lock, limits, t};
         body_of(x);

@@ -41,32 +41,21 @@ template <class Make, class Again = no_second, class Race = no_race>
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(session_store<store>,
                   "session_conformance: not a session store, see session/session_store.hpp");
+    using calls = detail::session_calls<Make, Again, Race>;
+    const detail::rule<calls> rules[] = {
+        {"save, clear: compare the version", detail::session_rules},
+        {"save: keeps any bytes", detail::session_bytes_rules},
+        {"save: keeps states of all sizes", detail::session_size_rules},
+        {"states of different sessions are independent", detail::session_id_rules},
+        {detail::session_one_saves, detail::session_race,
+         detail::has_race<Race> ? "" : detail::two_threads, 50}};
+    using detail::way;
+    const auto ways = {way::plain, way::alternating, way::reopened};
     detail::trial t;
-    {
-        auto s = make();
-        detail::session_rules(s, t);
-        detail::session_bytes_rules(s, t);
-    }
-    {
-        auto s = make();
-        detail::session_size_rules(s, t, budget.bytes);
-    }
-    {
-        auto s = make();
-        detail::session_id_rules(s, t);
-    }
-    if constexpr (detail::has_second<Again>) {
-        auto s = make();
-        decltype(auto) other = again(s);
-        detail::second_session_rules(s, other, t);
-    }
-    constexpr int rounds = 50;  // many, because the result of a race depends on chance
-    for (int n = 0; n != rounds; ++n) {
-        auto s = make();
-        decltype(auto) other = again(s);
-        detail::session_race(s, other, race, t);
-    }
-    detail::untested_session_rules<Again, Race>(t);
+    detail::run_rules<Again>(t, rules, ways, [&](way how, auto body) {
+        calls x(make, again, how, race, budget.bytes, t);
+        body(x);
+    });
     return std::move(t.report);
 }
 

@@ -32,22 +32,20 @@ inline constexpr std::string_view outbox_one_claims =
 
 /// The calls of the suite to a new outbox. Times are seconds after a fixed wall time.
 template <class Make, class Again, class Race, class Reasons>
-class outbox_trial {
+class outbox_trial : public connections<Make, Again> {
 public:
-    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    using typename connections<Make, Again>::store;
     using message = typename store::message;
     using claimed_rows = typename store::claimed_rows;
     using positions = std::vector<std::uint64_t>;
 
     outbox_trial(Make& make, Again& again, Race& race_of, Reasons& reasons,
                  const store_limits& declared, way how, trial& to)
-        : race(race_of),
+        : connections<Make, Again>(make, again, how),
+          race(race_of),
           limits(declared),
           t(to),
-          store_(make()),
-          again_(again),
-          reasons_(reasons),
-          how_(how)
+          reasons_(reasons)
     {
     }
 
@@ -68,7 +66,7 @@ public:
     /// Adds messages in one transaction, and commits it.
     result<void> add(const std::vector<message>& all)
     {
-        return through([&](store& s) -> result<void> {
+        return this->through([&](auto& s) -> result<void> {
             auto tx = s.begin();
             if (!tx) return unexpected(tx.error());
             for (const message& m : all) {
@@ -90,7 +88,7 @@ public:
     template <class F>
     bool add_without_commit(const message& m, F end)
     {
-        return through([&](store& s) {
+        return this->through([&](auto& s) {
             auto tx = s.begin();
             const bool added = tx && s.add(*tx, m);
             if (added) end(*tx);
@@ -101,7 +99,7 @@ public:
     /// Claims rows from `from` to `until`.
     claimed_rows claim(std::int64_t from, std::int64_t until, std::uint64_t max_rows = 100)
     {
-        auto c = through([&](store& s) { return s.claim(max_rows, at(from), at(until)); });
+        auto c = this->through([&](auto& s) { return s.claim(max_rows, at(from), at(until)); });
         t.holds(c.has_value(), "claim: succeeds if the store can be reached");
         if (!c) return {};
         return *std::move(c);
@@ -147,63 +145,43 @@ public:
 
     bool sent(const claimed_rows& c, const positions& rows)
     {
-        return marked([&](store& s) { return s.mark_sent(c, rows); }).has_value();
+        return marked([&](auto& s) { return s.mark_sent(c, rows); }).has_value();
     }
     bool dead(const claimed_rows& c, std::uint64_t row, bool blocks_key,
               const std::string& reason = "refused")
     {
-        return marked([&](store& s) { return s.mark_dead(c, row, reason, blocks_key); })
-            .has_value();
+        return marked([&](auto& s) { return s.mark_dead(c, row, reason, blocks_key); }).has_value();
     }
     bool holds(const claimed_rows& c, const positions& rows, std::int64_t until)
     {
-        return marked([&](store& s) { return s.hold(c, rows, at(until)); }).has_value();
+        return marked([&](auto& s) { return s.hold(c, rows, at(until)); }).has_value();
     }
     bool hold_is_lost(const claimed_rows& c, const positions& rows, std::int64_t until)
     {
-        const auto r = marked([&](store& s) { return s.hold(c, rows, at(until)); });
+        const auto r = marked([&](auto& s) { return s.hold(c, rows, at(until)); });
         return !r && r.error().kind == fault_kind::ownership_lost;
     }
 
     [[nodiscard]] std::vector<std::string> reasons()
     {
-        return through([&](store& s) {
+        return this->through([&](auto& s) {
             const auto all = reasons_(s);
             return std::vector<std::string>(all.begin(), all.end());
         });
     }
-    /// Calls f with the store and a second connection.
-    template <class F>
-    void with_two(F f)
-    {
-        decltype(auto) other = again_(store_);
-        f(store_, other);
-    }
-
     Race& race;
     const store_limits& limits;
     trial& t;
 
 private:
     template <class F>
-    auto through(F f)
-    {
-        if (how_ != way::reopened) return f(store_);
-        decltype(auto) other = again_(store_);
-        return f(other);
-    }
-    template <class F>
     result<void> marked(F f)
     {
-        result<void> r = through(f);
-        if (how_ != way::repeated || !r) return r;
-        return through(f);
+        result<void> r = this->through(f);
+        return r && this->repeats() ? this->through(f) : r;
     }
 
-    store store_;
-    Again& again_;
     Reasons& reasons_;
-    way how_;
     int ids_ = 0;
 };
 
@@ -347,8 +325,8 @@ void outbox_value_rules(X& box)
         const bool fits = text.size() >= box.limits.shortest_body;
         if (fits && box.limits.any_bytes) bodies.push_back(text);
     }
-    if (box.limits.longest_body >= 1'000'000)
-        bodies.push_back(value_of(1'000'000, box.limits.any_bytes));
+    if (box.limits.longest_body >= 300'000)
+        bodies.push_back(value_of(300'000, box.limits.any_bytes));
     for (const std::string& name : similar_names())
         all.push_back(box.message_of(name, name, bodies[all.size() % bodies.size()]));
     const std::uint64_t similar = all.size();

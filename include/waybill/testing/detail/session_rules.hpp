@@ -28,6 +28,38 @@ template <class R>
     return r.error().kind == fault_kind::transient || r.error().kind == fault_kind::infrastructure;
 }
 
+inline constexpr std::string_view session_one_saves =
+    "save: of two concurrent saves at most one is applied";
+
+/// A session store whose calls use the connections of a way.
+template <class Make, class Again, class Race>
+struct session_calls : connections<Make, Again> {
+    using version = typename connections<Make, Again>::store::version;
+
+    session_calls(Make& make, Again& again, way how, Race& race_of, std::uint64_t most, trial& to)
+        : connections<Make, Again>(make, again, how), race(race_of), max_bytes(most), t(to)
+    {
+    }
+
+    auto load(const std::string& id)
+    {
+        return this->through([&](auto& s) { return s.load(id); });
+    }
+    auto save(const std::string& id, const std::string& bytes,
+              const std::optional<version>& expected)
+    {
+        return this->through([&](auto& s) { return s.save(id, bytes, expected); });
+    }
+    auto clear(const std::string& id, const version& expected)
+    {
+        return this->through([&](auto& s) { return s.clear(id, expected); });
+    }
+
+    Race& race;
+    std::uint64_t max_bytes;
+    trial& t;
+};
+
 /// The calls of the suite to a session store.
 template <session_store S>
 class session_trial {
@@ -76,10 +108,11 @@ private:
     trial& trial_;
 };
 
-template <class S>
-void session_rules(S& s, trial& t)
+template <class X>
+void session_rules(X& s)
 {
-    session_trial<S> sessions(s, t);
+    trial& t = s.t;
+    session_trial<X> sessions(s, t);
     const std::string id = "order-17";
     t.holds(sessions.absent(id), "load: a session that was never written is absent, not an error");
     const auto first = sessions.saved_version(id, "one", {});
@@ -116,43 +149,41 @@ void session_rules(S& s, trial& t)
             "save, clear: a version from before the removal of a state is a conflict");
 }
 
-template <class S>
-void session_bytes_rules(S& s, trial& t)
+template <class X>
+void session_bytes_rules(X& s)
 {
-    session_trial<S> sessions(s, t);
-    std::string all_bytes;
-    for (int n = 0; n != 256; ++n) all_bytes += static_cast<char>(n);
-    const std::string contents[] = {std::string(),         all_bytes, "\xFF\xFE'\";--\xC3(", "null",
-                                    std::string("x\0", 2), " x \r\n"};
-    std::size_t n = 0;
+    session_trial<X> sessions(s, s.t);
+    std::vector<std::string> contents = odd_texts();
+    for (std::string& bytes : sized_values(0, s.max_bytes, true))
+        contents.push_back(std::move(bytes));
     bool kept = true;
-    for (const std::string& bytes : contents) {
-        const std::string session = "bytes " + std::to_string(n++);
-        auto v = sessions.saved_version(session, bytes, {});
-        kept = v && sessions.is_stored(session, bytes, *v) && kept;
+    for (std::size_t n = 0; n != contents.size(); ++n) {
+        const std::string session = "bytes " + std::to_string(n);
+        auto v = sessions.saved_version(session, contents[n], {});
+        kept = v && sessions.is_stored(session, contents[n], *v) && kept;
         if (v) v = sessions.saved_version(session, "another", v);
-        if (v) v = sessions.saved_version(session, bytes, v);
-        kept = v && sessions.is_stored(session, bytes, *v) && kept;
+        if (v) v = sessions.saved_version(session, contents[n], v);
+        kept = v && sessions.is_stored(session, contents[n], *v) && kept;
     }
-    t.holds(kept, "save: keeps any bytes as they are; an empty state is not an absent one");
+    s.t.holds(kept, "save: keeps any bytes as they are; an empty state is not an absent one");
 }
 
-template <class S>
-void session_size_rules(S& s, trial& t, std::uint64_t max_bytes)
+template <class X>
+void session_size_rules(X& s)
 {
-    session_trial<S> sessions(s, t);
-    const std::string size = std::to_string(max_bytes) + " bytes";
-    const std::string full = varied_bytes(max_bytes, 1);
-    const std::string other = varied_bytes(max_bytes, 2);
+    session_trial<X> sessions(s, s.t);
+    const std::string size = std::to_string(s.max_bytes) + " bytes";
+    const std::string full = varied_bytes(s.max_bytes, 1);
+    const std::string other = varied_bytes(s.max_bytes, 2);
     auto v = sessions.saved_version("large", full, {});
-    t.holds(v && sessions.is_stored("large", full, *v),
-            "save: keeps a state of " + size + " as it is");
+    s.t.holds(v && sessions.is_stored("large", full, *v),
+              "save: keeps a state of " + size + " as it is");
     bool kept = true;
     for (const std::string* bytes : {&other, &size, &full}) {
         if (v) v = sessions.saved_version("large", *bytes, v);
         kept = v && sessions.is_stored("large", *bytes, *v) && kept;
     }
-    t.holds(kept, "save: over a state of another size keeps " + size + " as they are");
+    s.t.holds(kept, "save: over a state of another size keeps " + size + " as they are");
 }
 
 /// States of sessions with similar and odd ids.
@@ -234,94 +265,52 @@ private:
     std::vector<std::optional<typename S::version>> versions_;
 };
 
-template <class S>
-void session_id_rules(S& s, trial& t)
+template <class X>
+void session_id_rules(X& s)
 {
-    session_ids<S>(s, t).rules();
-}
-
-struct session_rule {
-    static constexpr std::string_view seen = "load: a second connection sees what was written";
-    static constexpr std::string_view fresh =
-        "load: a connection sees later commits of other connections";
-    static constexpr std::string_view other =
-        "save: a state that a second connection has written since is a conflict";
-    static constexpr std::string_view gone =
-        "clear: a state that a second connection has removed is absent";
-    static constexpr std::string_view one = "save: of two concurrent saves at most one is applied";
-    static constexpr std::string_view some =
-        "save: of two concurrent saves one is applied, or cannot reach the store";
-    static constexpr std::string_view error =
-        "save: the error of a concurrent save is infrastructure or transient";
-    static constexpr std::string_view winner =
-        "save: of two concurrent saves, the one that returned applied is stored";
-    static constexpr std::string_view end =
-        "clear: of a concurrent clear and save at most one is applied";
-    static constexpr std::string_view ended =
-        "clear: a concurrent save that was not applied stores no state";
-};
-
-template <class S, class Other>
-void second_session_rules(S& s, Other& second, trial& t)
-{
-    const std::string id = "order-17";
-    session_trial<S> here(s, t);
-    session_trial<S> there(second, t);
-    const bool none = here.absent(id) && there.absent(id);
-    const auto v = here.saved_version(id, "one", {});
-    t.holds(none && v && there.is_stored(id, "one", *v), session_rule::seen);
-    const auto w = v && here.is_stored(id, "one", *v) ? there.saved_version(id, "two", v) : v;
-    t.holds(w && here.is_stored(id, "two", *w), session_rule::fresh);
-    t.holds(w && here.save_conflicts(id, v) && here.is_stored(id, "two", *w), session_rule::other);
-    t.holds(w && there.clears(id, *w) && here.absent(id), session_rule::gone);
+    session_ids<X>(s, s.t).rules();
 }
 
 /// Two concurrent saves, first without a stored state and then over one; then a concurrent save and
 /// clear.
-template <class S, class Other, class Race>
-void session_race(S& s, Other& other, Race& race, trial& t)
+template <class X>
+void session_race(X& x)
 {
     const std::string id = "order-17";
-    using version = typename S::version;
-    session_trial<S> sessions(s, t);
+    using version = typename X::version;
+    session_trial<X> sessions(x, x.t);
     std::optional<version> expected;
+    const auto race = [&](auto f, auto g) {
+        x.with_two([&](auto& s, auto& other) { x.race([&] { f(s); }, [&] { g(other); }); });
+    };
     for (int round = 0; round != 2; ++round) {
         result<save_result<version>> a;
         result<save_result<version>> b;
-        race([&] { a = s.save(id, "mine", expected); },
-             [&] { b = other.save(id, "theirs", expected); });
+        race([&](auto& s) { a = s.save(id, "mine", expected); },
+             [&](auto& s) { b = s.save(id, "theirs", expected); });
         const bool mine = a && a->outcome == state_write::applied;
         const bool theirs = b && b->outcome == state_write::applied;
-        t.holds(!(mine && theirs), session_rule::one);
-        t.holds(mine || theirs || !a || !b, session_rule::some);
-        t.holds(is_temporary(a) && is_temporary(b), session_rule::error);
+        x.t.holds(!(mine && theirs), session_one_saves);
+        x.t.holds(mine || theirs || !a || !b,
+                  "save: of two concurrent saves one is applied, or cannot reach the store");
+        x.t.holds(is_temporary(a) && is_temporary(b),
+                  "save: the error of a concurrent save is infrastructure or transient");
         if (mine == theirs) break;
         expected = mine ? a->version : b->version;
-        t.holds(sessions.is_stored(id, mine ? "mine" : "theirs", *expected), session_rule::winner);
+        x.t.holds(sessions.is_stored(id, mine ? "mine" : "theirs", *expected),
+                  "save: of two concurrent saves, the one that returned applied is stored");
     }
     if (!expected) return;
     result<state_write> gone = state_write::conflict;
     result<save_result<version>> late;
-    race([&] { gone = s.clear(id, *expected); }, [&] { late = other.save(id, "late", expected); });
+    race([&](auto& s) { gone = s.clear(id, *expected); },
+         [&](auto& s) { late = s.save(id, "late", expected); });
     const bool cleared = gone && *gone == state_write::applied;
     const bool saved = late && late->outcome == state_write::applied;
-    t.holds(!(cleared && saved), session_rule::end);
-    if (cleared) t.holds(sessions.absent(id), session_rule::ended);
-}
-
-template <class Connect, class Race>
-void untested_session_rules(trial& t)
-{
-    using rule = session_rule;
-    if constexpr (!has_second<Connect>) {
-        for (const auto r : {rule::seen, rule::fresh, rule::other, rule::gone})
-            t.untested(r, second_connection);
-    }
-    if constexpr (!has_race<Race>) {
-        for (const auto r :
-             {rule::one, rule::some, rule::error, rule::winner, rule::end, rule::ended}) {
-            t.untested(r, two_threads);
-        }
+    x.t.holds(!(cleared && saved), "clear: of a concurrent clear and save at most one is applied");
+    if (cleared) {
+        x.t.holds(sessions.absent(id),
+                  "clear: a concurrent save that was not applied stores no state");
     }
 }
 

@@ -6,8 +6,8 @@
 #ifndef WAYBILL_TESTING_DETAIL_TRIAL_HPP
 #define WAYBILL_TESTING_DETAIL_TRIAL_HPP
 
-#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,17 +122,57 @@ private:
 
 /// The ways in which the runner makes the calls of a rule.
 enum class way : std::uint8_t {
-    plain,     ///< All calls use one connection.
-    reopened,  ///< Each call uses a new connection, which is closed after the call.
-    repeated,  ///< Calls that may be repeated after an error are made twice.
+    plain,        ///< All calls use one connection.
+    repeated,     ///< Calls that may be repeated after an error are made twice.
+    alternating,  ///< Calls use two connections in turn.
+    reopened,     ///< Each call uses a new connection, which is closed after the call.
 };
 
 [[nodiscard]] constexpr std::string_view text_of(way how) noexcept
 {
-    constexpr std::string_view texts[] = {"", "; if each call uses a new connection",
-                                          "; if each call is made twice"};
+    constexpr std::string_view texts[] = {"", "; if each call is made twice",
+                                          "; if two connections are used in turn",
+                                          "; if each call uses a new connection"};
     return texts[static_cast<int>(how)];
 }
+
+/// A new store, and the connections to it that a way needs.
+template <class Make, class Again>
+class connections {
+public:
+    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+
+    connections(Make& make, Again& again, way how)
+        : how_(how), again_(again), first_(make()), second_(again(first_))
+    {
+    }
+
+    /// Calls f with the store, through a connection of the way.
+    template <class F>
+    auto through(F f)
+    {
+        if (how_ == way::reopened) {
+            decltype(auto) other = again_(first_);
+            return f(other);
+        }
+        in_turn_ = !in_turn_;
+        return how_ == way::alternating && in_turn_ ? f(second_) : f(first_);
+    }
+    /// Calls f with the store and a second connection.
+    template <class F>
+    void with_two(F f)
+    {
+        f(first_, second_);
+    }
+    [[nodiscard]] bool repeats() const noexcept { return how_ == way::repeated; }
+
+private:
+    way how_;
+    Again& again_;
+    store first_;
+    std::invoke_result_t<Again&, store&> second_;
+    bool in_turn_ = false;
+};
 
 /// A rule of a suite. `X` has a new store for each run of `body`.
 template <class X>
@@ -145,20 +185,11 @@ struct rule {
     int rounds = 0;
 };
 
-/// The way of a suite whose messages belong to the connection that has received them.
-inline constexpr std::array<way, 1> one_way{way::plain};
-
-/// The ways of a suite whose calls may use different connections.
-template <class Again>
-inline constexpr std::array<way, has_second<Again> ? 3 : 2> ways_with = [] {
-    if constexpr (has_second<Again>) return std::array{way::plain, way::repeated, way::reopened};
-    else return std::array{way::plain, way::repeated};
-}();
-
 /// Runs each rule in all ways. `with_new(how, body)` calls `body` with a new store. A rule that is
-/// broken in one way is not tried in the next one.
-template <class Rules, class Ways, class F>
-void run_rules(trial& t, const Rules& rules, const Ways& ways, F with_new)
+/// broken in one way is not tried in the next one. Without a second connection, the ways that need
+/// one are untested.
+template <class Again, class Rules, class F>
+void run_rules(trial& t, const Rules& rules, std::initializer_list<way> ways, F with_new)
 {
     for (const auto& r : rules) {
         if (!r.needs.empty()) {
@@ -167,6 +198,10 @@ void run_rules(trial& t, const Rules& rules, const Ways& ways, F with_new)
         }
         for (const way how : ways) {
             const auto broken = t.report.broken.size();
+            if (!has_second<Again> && how >= way::alternating) {
+                t.untested("each rule" + std::string(text_of(how)), second_connection);
+                continue;
+            }
             t.calls = text_of(how);
             for (int n = 0; n < (r.rounds == 0 ? 1 : r.rounds); ++n) with_new(how, r.body);
             t.calls = {};

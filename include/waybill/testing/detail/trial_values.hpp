@@ -33,11 +33,14 @@ inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
 [[nodiscard]] inline std::string varied_bytes(std::uint64_t count, std::uint64_t seed)
 {
     std::string all(count, '\0');
-    for (std::size_t i = 0; i < all.size(); i += 4) {
-        seed = seed * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
-        for (std::size_t n = i; n != i + 4 && n != all.size(); ++n) {
-            all[n] = static_cast<char>(seed >> (32U + 8 * (n - i)));
+    unsigned shift = 64;
+    for (char& byte : all) {
+        if (shift == 64) {
+            seed = seed * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
+            shift = 32;
         }
+        byte = static_cast<char>(seed >> shift);
+        shift += 8;
     }
     return all;
 }
@@ -145,10 +148,9 @@ inline constexpr std::uint64_t value_sizes[] = {0, 1, 255, 256, 4'097, 70'000};
 [[nodiscard]] inline std::string value_of(std::uint64_t count, bool any_bytes)
 {
     std::string all = varied_bytes(count, count + 1);
-    for (std::size_t n = 0; n != all.size(); ++n) {
+    for (std::size_t n = 0; n != all.size() && (n != 256 || !any_bytes); ++n) {
         const auto byte = static_cast<unsigned char>(all[n]);
-        if (!any_bytes) all[n] = static_cast<char>('!' + byte % 94);
-        else if (n < 256) all[n] = static_cast<char>(n);
+        all[n] = static_cast<char>(any_bytes ? n : '!' + byte % 94U);
     }
     return all;
 }
