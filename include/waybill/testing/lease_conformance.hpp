@@ -51,6 +51,7 @@ template <class Make, class Again = no_second, class Race = no_race, class Erase
     on_new([&](store& s) { detail::owner_rules(s, t); });
     on_new([&](store& s) { detail::lease_key_rules(s, t); });
     on_new([&](store& s) { detail::lease_version_rules(s, t); });
+    on_new([&](store& s) { detail::lease_page_rules(s, t); });
     if constexpr (!std::is_same_v<Erase, no_erase>) {
         on_new([&](store& s) { detail::lease_erase_rules(s, t, erase); });
     }

@@ -59,6 +59,8 @@ enum class flaw : std::uint8_t {
     owner_trimmed,
     key_trimmed,  // trailing blanks are dropped
     partition_ignores_case,
+    lists_1000_leases,
+    lists_1000_owners,
     list_caches,  // on each connection, until this connection writes
 };
 
@@ -145,6 +147,8 @@ private:
         for (const owner_heartbeat& p : data_->owners) {
             if (p.source == source && p.group == group) t.owners.push_back(p);
         }
+        if (flaw_ == flaw::lists_1000_leases && t.leases.size() > 1'000) t.leases.resize(1'000);
+        if (flaw_ == flaw::lists_1000_owners && t.owners.size() > 1'000) t.owners.resize(1'000);
         return t;
     }
 
@@ -339,6 +343,8 @@ TEST_CASE("lease_conformance: each flaw is detected by the rule that it breaks")
         {flaw::owner_trimmed, "heartbeat: owners are distinguished by all bytes of their names"},
         {flaw::key_trimmed, "leases of different keys are independent"},
         {flaw::partition_ignores_case, "leases of different keys are independent"},
+        {flaw::lists_1000_leases, "list: returns each of 1,100 leases and of 1,100 owners once"},
+        {flaw::lists_1000_owners, "list: returns each of 1,100 leases and of 1,100 owners once"},
         {flaw::list_caches, "list: a second connection sees the claims and heartbeats"},
     };
     for (const auto& one : all) {

@@ -247,6 +247,34 @@ void lease_key_rules(S& s, trial& t)
     t.holds(apart, "leases of different keys are independent, and listed for their group only");
 }
 
+/// More rows than a database returns at once.
+template <class S>
+void lease_page_rules(S& s, trial& t)
+{
+    lease_trial<S> leases(s, t);
+    constexpr std::uint64_t rows = 1'100;
+    bool written = true;
+    for (std::uint64_t n = 0; n != rows; ++n) {
+        const owner_heartbeat p{"orders", "billing", {"owner " + std::to_string(n), n}, n + 1};
+        const lease_claim c{
+            .key = key_of(p.source, p.group, std::to_string(n)), .owner = p.owner, .epoch = n + 1};
+        written = leases.claim_version(c) && leases.heartbeat(p) && written;
+    }
+    const lease_table all = leases.table(key_of("orders", "billing", ""));
+    const auto is_complete = [](std::vector<std::uint64_t> incarnations) {
+        std::sort(incarnations.begin(), incarnations.end());
+        bool complete = incarnations.size() == rows;
+        for (std::uint64_t n = 0; complete && n != rows; ++n) complete = incarnations[n] == n;
+        return complete;
+    };
+    std::vector<std::uint64_t> owners;
+    std::vector<std::uint64_t> holders;
+    for (const owner_heartbeat& p : all.owners) owners.push_back(p.owner.incarnation);
+    for (const lease& l : all.leases) holders.push_back(l.owner.incarnation);
+    t.holds(written && is_complete(std::move(owners)) && is_complete(std::move(holders)),
+            "list: returns each of 1,100 leases and of 1,100 owners once");
+}
+
 /// The version of one lease is not accepted for another one.
 template <class S>
 void lease_version_rules(S& s, trial& t)

@@ -165,6 +165,7 @@ inline constexpr std::uint64_t value_sizes[] = {0, 1, 255, 256, 4'097, 70'000};
     }
     if (longest > shortest && longest <= 1'000'000) sizes.push_back(longest);
     std::vector<std::string> all;
+    all.reserve(sizes.size());
     for (const std::uint64_t size : sizes) all.push_back(value_of(size, any_bytes));
     return all;
 }
