@@ -269,6 +269,8 @@ void lease_page_rules(S& s, trial& t)
     };
     std::vector<std::uint64_t> owners;
     std::vector<std::uint64_t> holders;
+    owners.reserve(all.owners.size());
+    holders.reserve(all.leases.size());
     for (const owner_heartbeat& p : all.owners) owners.push_back(p.owner.incarnation);
     for (const lease& l : all.leases) holders.push_back(l.owner.incarnation);
     t.holds(written && is_complete(std::move(owners)) && is_complete(std::move(holders)),
