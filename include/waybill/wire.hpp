@@ -163,8 +163,8 @@
 //     Outcome outcome_of(a, text, numbers, retry_after)
 //     send_outcome outcome_of(table, code, text, retry_after)
 //     send_outcome outcome_of(first, then, code, text, retry_after)
-//     send_outcome outcome_of(table, entries, faults, retry_after)
-//     send_outcome outcome_of(first, then, entries, faults, retry_after)
+//     send_outcome outcome_of(table, entries, items, faults, retry_after)
+//     send_outcome outcome_of(first, then, entries, items, faults, retry_after)
 //
 //   wire/protobuf.hpp
 //     constant max_bytes

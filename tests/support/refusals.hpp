@@ -197,6 +197,10 @@ inline constexpr refusal refusals[] = {
      "Status { code: OutOfRange, message: \\\"Error, decoded message length too large: found "
      "9547809 bytes, the limit is: 4194304 bytes\\\", source: None }",
      refusals_detail::request(9'547'809, 4'194'304)},
+    // The words of tonic for a compressed message.
+    {refusals_detail::dialect::grpc,
+     "Error decompressing: size limit, of 4194304 bytes, exceeded while decompressing message",
+     {std::nullopt, 4'194'304, refusals_detail::extent::request}},
     // tonic's words; the numbers are made up.
     {refusals_detail::dialect::grpc,
      "Error, encoded message length too large: found 9437184 bytes, the limit is: 4194304 bytes",

@@ -44,6 +44,7 @@ inline constexpr error_code grpc_codes[] = {
     // The libraries refuse a message that is too large with the code of an exceeded quota.
     {"RESOURCE_EXHAUSTED", answer::too_large, 8, "larger than max"},
     {"RESOURCE_EXHAUSTED", answer::too_large, 8, "exceeds maximum size"},
+    {"RESOURCE_EXHAUSTED", answer::too_large, 8, "exceeded while decompressing"},  // tonic
     {"RESOURCE_EXHAUSTED", answer::throttled, 8},
     {"FAILED_PRECONDITION", answer::infrastructure, 9},
     {"ABORTED", answer::transient, 10},

@@ -91,24 +91,27 @@ template <class Code>
     return outcome_of(answer::outcome_unknown, text);
 }
 
-/// The outcome of a request for whose entries the service answers one by one. `entries` is a range
-/// of answers in the order of the batch; each has the members `code` and `text`, and an entry that
-/// was accepted has an empty code (for a number: 0). `faults` is storage for the result and must
-/// stay unchanged until the sender has it. `retry_after` is the pause for the whole request.
+/// The outcome of a request with `items` entries, for which the service answers one by one. `entries`
+/// is a range of answers in the order of the batch; each has the members `code` and `text`, and an
+/// entry that was accepted has an empty code (for a number: 0). An entry without an answer is
+/// `outcome_unknown`, and so is the request if there are more answers than entries. `faults` is
+/// storage for the result and must stay unchanged until the sender has it. `retry_after` is the
+/// pause for the whole request. Linear in the entries, times the table.
 template <class Entries>
     requires requires(const Entries& entries) { std::begin(entries)->code; }
 [[nodiscard]] send_outcome outcome_of(const error_table& table, const Entries& entries,
+                                      std::uint64_t items,
                                       std::vector<batch_sender_types::entry_fault>& faults,
                                       duration retry_after = {})
 {
-    return outcome_of(std::span<const error_code>(), table, entries, faults, retry_after);
+    return outcome_of(std::span<const error_code>(), table, entries, items, faults, retry_after);
 }
 
 /// The same with a list of the caller, which has priority.
 template <class Entries>
     requires requires(const Entries& entries) { std::begin(entries)->code; }
 [[nodiscard]] send_outcome outcome_of(std::span<const error_code> first, const error_table& then,
-                                      const Entries& entries,
+                                      const Entries& entries, std::uint64_t items,
                                       std::vector<batch_sender_types::entry_fault>& faults,
                                       duration retry_after = {})
 {
@@ -116,10 +119,13 @@ template <class Entries>
     std::uint64_t index = 0;
     for (const auto& e : entries) {
         using code = std::remove_cvref_t<decltype(e.code)>;
+        if (index == items) return batch_sender_types::outcome_unknown{};
         if (!(e.code == code()))
             faults.emplace_back(index, outcome_of(first, then, e.code, e.text));
         ++index;
     }
+    for (; index != items; ++index)
+        faults.emplace_back(index, batch_sender_types::outcome_unknown{});
     if (faults.empty()) return batch_sender_types::accepted{};
     return batch_sender_types::partial{.failed = faults, .retry_after = retry_after};
 }

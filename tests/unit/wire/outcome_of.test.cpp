@@ -93,6 +93,32 @@ TEST_CASE("outcome_of: an unlisted code is too_large if the text is a refusal fo
           batch_sender::too_large{.actual = 10'000'001, .limit = 10'000'000});
 }
 
+TEST_CASE("outcome_of: an entry without an answer is in doubt, and so is a request with too many")
+{
+    struct answered {
+        std::string code{}, text{};
+    };
+    using entries = std::vector<answered>;
+    std::vector<batch_sender::entry_fault> faults;
+    const auto of = [&](const entries& all, std::uint64_t items) {
+        return outcome_of(wire::kinesis_errors, all, items, faults);
+    };
+    CHECK(fits(of({{}, {}}, 2), answer::accepted));
+    CHECK(faults.empty());
+    CHECK(fits(of({}, 0), answer::accepted));
+    CHECK(fits(of({{}, {}, {}}, 2), answer::outcome_unknown));
+    const send_outcome o = of({{}, {"InternalFailure", "later"}}, 4);
+    CHECK(waybill::holds_alternative<batch_sender::partial>(o));
+    REQUIRE(faults.size() == 3);
+    CHECK(faults[0] ==
+          batch_sender::entry_fault(
+              1, batch_sender::failed{.kind = fault_kind::transient, .text = "later"}));
+    CHECK(faults[1] == batch_sender::entry_fault(2, batch_sender::outcome_unknown{}));
+    CHECK(faults[2] == batch_sender::entry_fault(3, batch_sender::outcome_unknown{}));
+    CHECK(fits(of({}, 1), answer::outcome_unknown) == false);  // one entry is, not the request
+    CHECK(faults.size() == 1);
+}
+
 TEST_CASE("outcome_of: a failure contains the text")
 {
     const send_outcome o = outcome_of(wire::azure_amqp_errors, "amqp:not-found", "no such queue");

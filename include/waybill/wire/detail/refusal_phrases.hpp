@@ -65,6 +65,7 @@ inline constexpr phrase grpc_phrases[] = {
     {"Error, message length too large: found %a bytes, the limit is: %l bytes"},
     {"Error, decoded message length too large: found %a bytes, the limit is: %l bytes"},
     {"Error, encoded message length too large: found %a bytes, the limit is: %l bytes"},
+    {"Error decompressing: size limit, of %l bytes, exceeded while decompressing message"},
 };
 
 inline constexpr phrase kafka_phrases[] = {
