@@ -319,21 +319,21 @@ void outbox_value_rules(X& box)
 {
     auto& t = box.t;
     std::vector<typename X::message> all;
-    std::vector<std::string> bodies =
+    std::vector<std::string> all_bodies =
         sized_values(box.limits.shortest_body, box.limits.longest_body, box.limits.any_bytes);
     for (const std::string& text : odd_texts()) {
         const bool fits = text.size() >= box.limits.shortest_body;
-        if (fits && box.limits.any_bytes) bodies.push_back(text);
+        if (fits && box.limits.any_bytes) all_bodies.push_back(text);
     }
     if (box.limits.longest_body >= 300'000)
-        bodies.push_back(value_of(300'000, box.limits.any_bytes));
+        all_bodies.push_back(value_of(300'000, box.limits.any_bytes));
     for (const std::string& name : similar_names())
-        all.push_back(box.message_of(name, name, bodies[all.size() % bodies.size()]));
+        all.push_back(box.message_of(name, name, all_bodies[all.size() % all_bodies.size()]));
     const std::uint64_t similar = all.size();
     for (const std::string& key : sized_values(0, box.limits.longest_key, true))
-        all.push_back(box.message_of(key, "key of " + std::to_string(key.size()), bodies[0]));
+        all.push_back(box.message_of(key, "key of " + std::to_string(key.size()), all_bodies[0]));
     for (const std::string& id : sized_values(0, box.limits.longest_id, true))
-        all.push_back(box.message_of("id of " + std::to_string(id.size()), id, bodies[0]));
+        all.push_back(box.message_of("id of " + std::to_string(id.size()), id, all_bodies[0]));
     bool stored = true;
     for (const typename X::message& m : all) stored = box.add({m}).has_value() && stored;
     t.holds(stored, "add: keys, ids and bodies within the declared limits can be stored");
