@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // any_answers: a service that gives any answer, for a request or for each entry, and what arrived at
-// it. The oracle of a test compares that with a report.
+// it. The oracle of a test compares that with a report. `check_mistakes` checks the oracle itself.
 
 #ifndef WAYBILL_TESTS_SUPPORT_ANY_ANSWERS_HPP
 #define WAYBILL_TESTS_SUPPORT_ANY_ANSWERS_HPP
@@ -10,10 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <doctest/doctest.h>
 #include <support/dice.hpp>
 
+#include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/fault.hpp>
@@ -145,6 +148,60 @@ public:
     std::vector<bool> unknown;                 // an outcome for it was unknown
     std::uint64_t requests = 0;
 };
+
+constexpr auto as_it_is = [](send_outcome o, std::uint64_t) { return o; };
+constexpr auto same_policy = [](send_policy&) {};
+
+/// The first promise that breaks if the sender gets another policy than the oracle, or other
+/// answers. `run(seed, change_policy, change_answers)` returns the broken promise of one world.
+template <class Run, class Policy, class Answers>
+std::string caught(Run run, Policy change_policy, Answers change_answers)
+{
+    for (std::uint64_t seed = 0; seed != 3'000; ++seed) {
+        const std::string broken = run(seed, change_policy, change_answers);
+        if (!broken.empty()) return broken;
+    }
+    return "";
+}
+
+/// The same for a driver that takes one answer for another.
+template <class From, class Run, class Change>
+std::string mistakes(Run run, Change change)
+{
+    return caught(run, same_policy, [&](send_outcome o, std::uint64_t items) -> send_outcome {
+        const From* from = get_if<From>(&o);
+        return from ? change(*from, items) : o;
+    });
+}
+
+/// The promises that a driver breaks if it mistakes an answer.
+struct broken_promises {
+    std::string overtaken;   ///< It sends several items of a key in a request.
+    std::string lost;        ///< It reports an item as accepted that has not arrived.
+    std::string twice;       ///< It does not count an item that arrived twice.
+    std::string neighbours;  ///< It blames all items of a request for one.
+};
+
+/// Checks that the oracle of `run` catches each of these drivers.
+template <class Run>
+void check_mistakes(Run run, const broken_promises& p)
+{
+    using sender = batch_sender_types;
+    CHECK(caught(run, [](send_policy& s) { s.may_overtake = true; }, as_it_is) == p.overtaken);
+    const auto accepted = [](const auto&, auto) { return sender::accepted{}; };
+    CHECK(mistakes<sender::outcome_unknown>(run, accepted) == p.lost);
+    CHECK(mistakes<sender::partial>(run, accepted) == p.lost);
+    const auto throttled = [](const auto&, auto) { return sender::throttled{}; };
+    CHECK(mistakes<sender::outcome_unknown>(run, throttled) == p.twice);
+    std::vector<sender::entry_fault> all;
+    const auto all_at_fault = [&](const sender::failed& f, std::uint64_t items) -> send_outcome {
+        if (f.kind != fault_kind::permanent) return f;
+        all.clear();
+        for (std::uint64_t n = 0; n != items; ++n) all.emplace_back(n, f);
+        return sender::partial{.failed = all};
+    };
+    CHECK(mistakes<sender::failed>(run, all_at_fault) == p.neighbours);
+}
 
 }  // namespace any_answers
 

@@ -119,34 +119,14 @@ std::string run(const world& w, std::uint64_t seed, const send_policy& policy,
 
 constexpr std::uint64_t worlds = tests_support::rounds(3'000, 200'000);
 
-constexpr auto as_it_is = [](send_outcome o, std::uint64_t) { return o; };
-
-/// The first promise that breaks if the sender gets another policy than the oracle, or other
-/// answers.
-template <class Policy, class Answers>
-std::string caught(Policy&& change_policy, Answers&& change_answers)
-{
+/// The same for the world of a seed, with changes that the oracle does not know.
+constexpr auto mutant = [](std::uint64_t seed, auto change_policy, auto change_answers) {
+    const world w = any_world(seed);
+    send_policy p = w.policy;
+    change_policy(p);
     std::uint64_t requests = 0;
-    for (std::uint64_t seed = 0; seed != 3'000; ++seed) {
-        const world w = any_world(seed);
-        send_policy p = w.policy;
-        change_policy(p);
-        const std::string broken = run(w, seed, p, requests, change_answers);
-        if (!broken.empty()) return broken;
-    }
-    return "";
-}
-
-/// A sender that takes one answer for another.
-template <class From, class Change>
-std::string mistakes(Change&& change)
-{
-    return caught([](const send_policy&) {},
-                  [&](send_outcome o, std::uint64_t items) -> send_outcome {
-                      const From* from = get_if<From>(&o);
-                      return from ? change(*from, items) : o;
-                  });
-}
+    return run(w, seed, p, requests, change_answers);
+};
 
 }  // namespace
 
@@ -155,7 +135,7 @@ TEST_CASE("send_all: any answers for requests and entries: what the report says 
     std::uint64_t requests = 0;
     for (std::uint64_t seed = 0; seed != worlds; ++seed) {
         const world w = any_world(seed);
-        const std::string broken = run(w, seed, w.policy, requests, as_it_is);
+        const std::string broken = run(w, seed, w.policy, requests, any_answers::as_it_is);
         if (!broken.empty()) FAIL("seed ", seed, ": ", broken);
     }
     MESSAGE(worlds, " inputs, ", requests, " requests");
@@ -164,27 +144,13 @@ TEST_CASE("send_all: any answers for requests and entries: what the report says 
 TEST_CASE("send_all: the oracle catches senders that keep another order or mistake an answer")
 {
     if (tests_support::sanitized) return;  // about logic, not about memory
-    using sender = batch_sender;
-    CHECK(caught([](send_policy& p) { p.ordered = false; }, as_it_is) ==
+    CHECK(any_answers::caught(
+              mutant, [](send_policy& p) { p.ordered = false; }, any_answers::as_it_is) ==
           "more items are out of order than reported");
-    CHECK(caught([](send_policy& p) { p.may_overtake = true; }, as_it_is) ==
-          "an item has overtaken one of its key");
-    CHECK(mistakes<sender::outcome_unknown>([](const auto&, auto) { return sender::accepted{}; }) ==
-          "accepted, and not arrived");
-    CHECK(mistakes<sender::outcome_unknown>([](const auto&, auto) {
-              return sender::throttled{};
-          }) == "more items arrived twice than reported");
-    CHECK(mistakes<sender::partial>([](const auto&, auto) { return sender::accepted{}; }) ==
-          "accepted, and not arrived");
-    // As if all items of a request were at fault.
-    std::vector<sender::entry_fault> all;
-    CHECK(
-        mistakes<sender::failed>([&](const sender::failed& f, std::uint64_t items) -> send_outcome {
-            if (f.kind != fault_kind::permanent) return f;
-            all.clear();
-            for (std::uint64_t n = 0; n != items; ++n) all.emplace_back(n, f);
-            return sender::partial{.failed = all};
-        }) == "a valid item fails for good because of its neighbours");
+    any_answers::check_mistakes(
+        mutant, {"an item has overtaken one of its key", "accepted, and not arrived",
+                 "more items arrived twice than reported",
+                 "a valid item fails for good because of its neighbours"});
 }
 
 }  // namespace send_all_answers_property
