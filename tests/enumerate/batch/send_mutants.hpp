@@ -123,9 +123,9 @@ public:
             return s_.on(batch_sender::failed{e.attempt, fault_kind::transient}, now);
         } else if constexpr (W == wrong::loses_one_of_six &&
                              std::is_same_v<E, batch_sender::partial>) {
-            // A partial answer for the last three items, with another batch in flight, and with one
-            // kind of fault.
-            const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 3;
+            // A partial answer after one item has ended, with another batch in flight, and with one kind
+            // of fault.
+            const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 1;
             if (late && !e.failed.empty() &&
                 kind_of(e.failed.front()) == fault_kind::infrastructure) {
                 return s_.on(batch_sender::accepted{e.attempt}, now);

@@ -286,6 +286,7 @@ private:
         mix(static_cast<std::uint64_t>(w.now.since_epoch().count()));
         mix(static_cast<std::uint64_t>(w.throttles + 16 * (w.wide + 256 * w.narrow)));
         if constexpr (std::is_same_v<Machine, batch_sender>) mix(send_canonical::digest(w.m));
+        if constexpr (requires { w.m.inside(); }) mix(send_canonical::digest(w.m.inside()));
         if constexpr (requires { w.m.learnt(); }) {
             const calibration c = w.m.learnt();
             mix(c.accepted);
