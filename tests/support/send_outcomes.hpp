@@ -158,8 +158,7 @@ protected:
         std::vector<const batch_sender::entry_fault*> of_entry(a->count);
         std::size_t refused = 0;
         for (const batch_sender::entry_fault& f : e.failed) {
-            const auto* x = waybill::get_if<batch_sender::failed>(&f.answer);
-            if (of_entry[f.index] || (x && x->kind == waybill::fault_kind::none)) continue;
+            if (of_entry[f.index]) continue;
             of_entry[f.index] = &f;
             ++refused;
         }
@@ -185,15 +184,17 @@ protected:
                 of_entry[i]->answer,
                 [&](const batch_sender::failed& x) {
                     stop_now = stop_now || stops(x.kind);
-                    if (x.kind == waybill::fault_kind::infrastructure) {
+                    const bool unclear = x.kind == waybill::fault_kind::none;
+                    const auto kind = unclear ? waybill::fault_kind::infrastructure : x.kind;
+                    if (kind == waybill::fault_kind::infrastructure) {
                         items[n].tries = std::min(items[n].tries + a->unknowns, most_tries() - 1);
                         waits_on = true;
                     } else {
-                        fails(n, x.kind, a->unknowns, tries);
+                        fails(n, kind, a->unknowns, tries);
                     }
                     if (key_ends && !stop_now && !items[n].final) {
                         items[n].final = true;
-                        items[n].how = x.kind;
+                        items[n].how = kind;
                     }
                 },
                 [&](const batch_sender::throttled& x) {

@@ -236,8 +236,7 @@ public:
         for (std::size_t k = p.failed.size(); k-- != 0;) {
             const entry_fault& e = p.failed[k];
             const failed* f = get_if<failed>(&e.answer);
-            if (holds_alternative<accepted>(e.answer) || (f && f->kind == fault_kind::none))
-                continue;
+            if (holds_alternative<accepted>(e.answer)) continue;
             if (faults[e.index] == 0) ++refused;
             faults[e.index] = static_cast<std::uint32_t>(k + 1);
             if (f) settlements_.keep_text(f->text);
@@ -591,6 +590,13 @@ private:
         return holds_alternative<outcome_unknown>(e.answer) || holds_alternative<partial>(e.answer);
     }
 
+    /// The kind of a refused entry. Without one, the broker has not said why.
+    [[nodiscard]] static fault_kind kind_of(const failed* x) noexcept
+    {
+        if (!x) return fault_kind::transient;
+        return x->kind == fault_kind::none ? fault_kind::infrastructure : x->kind;
+    }
+
     /// The end of an item whose entry was refused.
     [[nodiscard]] ending refuse(const detail::flight& f, std::uint64_t n, detail::send_item& i,
                                 const entry_fault& e, failures& all, steady_time now)
@@ -598,10 +604,11 @@ private:
         if (is_unknown(e)) queue_.doubt_entry(i);
         const bool key_ends = queue_.refuse_entry(i);
         const failed* x = get_if<failed>(&e.answer);
+        const fault_kind kind = kind_of(x);
         ending end{};
         if (x) {
-            end = x->kind == fault_kind::infrastructure ? wait(f, i, {}, all)
-                                                        : fail(f, i, *x, all, now);
+            end =
+                kind == fault_kind::infrastructure ? wait(f, i, {}, all) : fail(f, i, *x, all, now);
         } else if (const throttled* t = get_if<throttled>(&e.answer)) {
             end = wait(f, i, t->retry_after, all);
         } else if (const too_large* l = get_if<too_large>(&e.answer)) {
@@ -616,7 +623,7 @@ private:
         if (end.items.count != 0 || !key_ends || all.stops_sender) return end;
         if (i.maybe_arrived != 0) return ends(queue_.in_doubt(i));
         return ends({.outcome = item_outcome::failed,
-                     .kind = x ? x->kind : fault_kind::transient,
+                     .kind = kind,
                      .text = x ? std::string_view(x->text) : std::string_view()});
     }
 

@@ -319,8 +319,9 @@ using send_outcome = variant<batch_sender_types::accepted, batch_sender_types::t
 ///     faults.push_back({3, outcome_of(wire::kinesis_errors, entry.code, entry.text)});
 ///
 /// `failed` has the effect that it has for a batch, except that `infrastructure` uses up no
-/// try. `throttled` uses up no try either. `too_large` ends it, or asks for a replacement.
-/// `outcome_unknown` is sent again in another batch, or ends as `in_doubt`; so does `partial`.
+/// try. The kind `none` counts as `infrastructure`. `throttled` uses up no try either. `too_large`
+/// ends it, or asks for a replacement. `outcome_unknown` is sent again in another batch, or ends as
+/// `in_doubt`; so does `partial`.
 struct batch_sender_types::entry_fault {
     std::uint64_t index = 0;  ///< Position in the batch, from 0.
     send_outcome answer = batch_sender_types::failed{};

@@ -38,7 +38,7 @@ struct answer {
         for (const batch_sender::entry_fault& f : entries) {
             const auto* x = waybill::get_if<batch_sender::failed>(&f.answer);
             if (waybill::holds_alternative<batch_sender::throttled>(f.answer) ||
-                (x && x->kind == fault_kind::infrastructure))
+                (x && (x->kind == fault_kind::infrastructure || x->kind == fault_kind::none)))
                 delayed.insert(f.index);
         }
         return delayed.size() == items;

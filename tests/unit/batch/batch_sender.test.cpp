@@ -198,7 +198,7 @@ TEST_CASE(
                                               {0, fault_kind::infrastructure},
                                               {1, fault_kind::permanent},
                                               {1, fault_kind::transient},
-                                              {3, fault_kind::none}};
+                                              {3, batch_sender::accepted{}}};
     s.on(batch_sender::partial{.attempt = 0, .failed = some}, at(0));
     CHECK(settle_all(s) ==
           std::vector<batch_sender::report>{{{1, 1}, item_outcome::failed, fault_kind::permanent},

@@ -245,6 +245,22 @@ TEST_CASE("sender: each failed entry keeps its own text")
     CHECK(detail::words::line(failed[0]) == "entry 3: permanent: no such field");
 }
 
+TEST_CASE("sender: an entry that failed without a kind has not arrived, and uses up no try")
+{
+    send_policy p = in_order(2);
+    p.retry.max_attempts = 1;
+    batch_sender s(p);
+    queue(s, {1, 2});
+    for (int n = 0; n != 300; ++n) {
+        const std::uint64_t next = attempt(s, at(n * 1'000'000));
+        const entries unclear{{0, fault_kind::none}};
+        s.on(batch_sender::partial{.attempt = next, .failed = unclear}, at(n * 1'000'000));
+        CHECK_FALSE(s.finished());
+        if (n == 0) s.on(batch_sender::reported{{1, 1}}, at(0));
+    }
+    CHECK(sending(s, at(300'000'000)) == numbers{0});
+}
+
 TEST_CASE("sender: discarded items get no report, and their keys start anew")
 {
     batch_sender s(in_order(2));
