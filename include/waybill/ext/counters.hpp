@@ -209,6 +209,7 @@ void for_each_counter(const relay_report& r, F&& f)
     f("waybill.relay.claims", detail::counter, r.claims);
     f("waybill.relay.lost_claims", detail::counter, r.lost_claims);
     f("waybill.relay.store_errors", detail::counter, r.store_errors);
+    f("waybill.relay.unwritten_rows", detail::counter, r.unwritten);
 }
 
 /// The report of `resubmit` and `reprocess_all`.

@@ -14,11 +14,12 @@
 //      it does not, a row can arrive before an earlier one of its key: `overtook` counts them.
 //   4. A row that is too large or refused permanently is marked as dead, with the reason. Other
 //      keys go on. If a batch of several rows is refused, they are sent again in smaller batches.
-//   5. Transient failures and throttling never end a row; it waits while other keys go on.
+//   5. Transient failures and throttling never end a row; it waits while other keys go on. So does
+//      a row that the store cannot mark: `unwritten` counts.
 // Not guaranteed: exactly one arrival. `maybe_twice` of the report counts possible duplicates.
 //
-// The relay renews its claim while it sends. The rows of a relay that was killed are sent when the
-// lease has ended. Relays on several hosts need clocks that differ by less than half of the lease.
+// The relay renews its claim while it sends: see `lease`. The rows of a relay that was killed are
+// sent when the lease has ended. Clocks of hosts must differ by less than half of the lease.
 
 #ifndef WAYBILL_QUEUE_RELAY_HPP
 #define WAYBILL_QUEUE_RELAY_HPP
@@ -39,6 +40,10 @@ namespace waybill::inline v0_2 {
 /// ended with an exception; otherwise the relay reports `other_input`. `transmit(batch)` gets a
 /// range of messages and returns a `send_outcome`, as for `send_all`. At a stop request, rows that
 /// are not sent are returned to the store at once.
+///
+/// After a batch has failed as often as the retries allow, the relay claims at most half as many
+/// rows as that batch had. After its rows can be claimed again, the relay doubles this number with
+/// each claim that was sent whole, up to `p.max_rows`.
 ///
 /// The report counts from its values before the call. Exceptions of the store and of `transmit`
 /// pass through; the report is complete up to the call that threw. The next call continues; the

@@ -26,12 +26,17 @@ struct relay_report {
     struct policy {
         /// Maximum number of rows that the relay claims and holds in memory at a time.
         std::uint64_t max_rows = 1'000;
-        /// The duration of a claim. The relay renews it after half of this time. After a crash the
-        /// rows can be claimed again when it has ended. It must be longer than twice the longest
-        /// call of `transmit`; otherwise another relay may send the same rows meanwhile.
+        /// The duration of a claim. If a quarter of it has passed, the relay renews the claim, and
+        /// sends no batch before that has succeeded. After a crash the rows can be claimed again
+        /// when it has ended. The longest call of `transmit` plus the difference of the hosts'
+        /// clocks must be less than three quarters of it. Otherwise another relay may send the same
+        /// rows meanwhile. After half of it without a renewal, the relay renews the claim before it
+        /// marks rows. If a row is in a later claim, the relay marks none, and counts the rows that
+        /// it has sent in `maybe_twice`.
         duration lease = duration::seconds(60);
         /// The pause after a claim without rows, and after an error of the store. Also how long a
-        /// row waits after a batch has failed more often than the sender's policy allows.
+        /// row waits after a batch has failed more often than the sender's policy allows. A row
+        /// that was throttled for this time is returned to the store, and waits there as long.
         duration poll_interval = duration::seconds(1);
         /// The relay returns when no row is left that a relay could still send. Otherwise it runs
         /// until a stop is requested.
@@ -61,7 +66,8 @@ struct relay_report {
     std::uint64_t dead = 0;      ///< Rows that are marked as dead.
     std::uint64_t returned = 0;  ///< Rows that were returned to the store, to be claimed again.
     /// Rows that may arrive twice, unless the broker drops messages with equal ids. Their batch or
-    /// their entry had an unknown outcome, or they could not be marked as sent.
+    /// their entry had an unknown outcome, they could not be marked as sent, or another relay
+    /// claimed them while they were sent.
     std::uint64_t maybe_twice = 0;
     /// Rows that have arrived before an earlier row of their key, or may have: see
     /// `send_policy::may_overtake`.
@@ -70,7 +76,12 @@ struct relay_report {
     std::uint64_t claims = 0;        ///< Claims that contained rows.
     std::uint64_t lost_claims = 0;   ///< Claims that ended before their rows were sent.
     std::uint64_t store_errors = 0;  ///< Failed calls of the store.
-    fault last_error{};              ///< The last error of the store.
+    /// Rows that stay as they are until their claim ends: the store refuses to mark them, and works
+    /// otherwise. `last_error` has the id of the last one. If such a row was sent and has an id, the
+    /// same call of `relay` tries to mark it in later claims, and does not send it again. It
+    /// remembers at most `max_rows` such rows, each until two leases after its last claim.
+    std::uint64_t unwritten = 0;
+    fault last_error{};  ///< The last error of the store.
 
     friend bool operator==(const relay_report&, const relay_report&) = default;
 };
@@ -107,6 +118,7 @@ struct relay_report {
     add(r.maybe_twice, " maybe twice");
     add(r.overtook, " out of order");
     add(r.lost_claims, r.lost_claims == 1 ? " claim lost" : " claims lost");
+    add(r.unwritten, " unwritten");
     add(r.store_errors, r.store_errors == 1 ? " store error" : " store errors");
     if (r.store_errors != 0 && !r.last_error.text.empty())
         line.append(" (last: ").append(r.last_error.text).append(")");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // relay against a broker that gives any answer and a store whose calls fail before or after their
-// effect. The oracle sees what arrived, in which order and how often, what is left in the table,
-// and the report. It knows nothing of the relay.
+// effect. In some worlds requests are slow and a second relay with another clock runs meanwhile, one
+// row makes each request or its entry fail, or the store cannot mark one row. The oracle sees what
+// arrived, in which order and how often, what is left in the table, and the reports. It knows
+// nothing of the relay.
 
 #include <cstdint>
 #include <string>
@@ -30,6 +32,14 @@ using tests_support::dice;
 
 namespace {
 
+/// What a store does wrong without the knowledge of the oracle.
+enum class flaw : std::uint8_t {
+    none,
+    hides_loss,    // no call returns `ownership_lost`
+    new_ids,       // each claim returns a row with another id
+    large_claims,  // claims have more rows than the relay asks for
+};
+
 /// An outbox whose calls fail now and then, before their effect or after it.
 class failing_outbox {
 public:
@@ -37,32 +47,52 @@ public:
     using claimed_rows = memory_outbox::claimed_rows;
     using transaction = memory_outbox::transaction;
 
-    failing_outbox(memory_outbox& rows, dice& roll, std::uint64_t trouble)
-        : rows_(rows), roll_(roll), trouble_(trouble)
+    /// The row with the id `refused` is never marked.
+    failing_outbox(memory_outbox& rows, dice& roll, std::uint64_t trouble, std::string refused,
+                   flaw wrong)
+        : rows_(rows), roll_(roll), trouble_(trouble), refused_(std::move(refused)), wrong_(wrong)
     {
     }
 
     result<void> add(transaction& tx, message m) { return rows_.add(tx, std::move(m)); }
     result<claimed_rows> claim(std::uint64_t n, wall_time now, wall_time until)
     {
-        return tried<claimed_rows>([&] { return rows_.claim(n, now, until); });
+        return tried<claimed_rows>([&] {
+            auto c = rows_.claim(wrong_ == flaw::large_claims ? unlimited : n, now, until);
+            if (wrong_ != flaw::new_ids) return c;
+            for (message& m : c->messages) m.id += '.' + std::to_string(c->number);
+            return c;
+        });
     }
     result<void> hold(const claimed_rows& c, const std::vector<std::uint64_t>& which,
                       wall_time until)
     {
-        return tried<void>([&] { return rows_.hold(c, which, until); });
+        return tried<void>([&] {
+            auto held = rows_.hold(c, which, until);
+            return wrong_ == flaw::hides_loss ? result<void>() : held;
+        });
     }
     result<void> mark_sent(const claimed_rows& c, const std::vector<std::uint64_t>& which)
     {
+        for (const std::uint64_t n : which) {
+            if (is_refused(c, n)) return unexpected(permanent("a trigger"));
+        }
         return tried<void>([&] { return rows_.mark_sent(c, which); });
     }
     result<void> mark_dead(const claimed_rows& c, std::uint64_t n, const std::string& reason,
                            bool blocks_key)
     {
+        if (is_refused(c, n)) return unexpected(permanent("the text is too long"));
         return tried<void>([&] { return rows_.mark_dead(c, n, reason, blocks_key); });
     }
 
 private:
+    [[nodiscard]] bool is_refused(const claimed_rows& c, std::uint64_t n) const
+    {
+        const auto row = rows_.rows().find(c.positions[n]);
+        return row != rows_.rows().end() && row->second.content.id == refused_;
+    }
+
     template <class T, class Call>
     result<T> tried(Call call)
     {
@@ -75,6 +105,20 @@ private:
     memory_outbox& rows_;
     dice& roll_;
     std::uint64_t trouble_;
+    std::string refused_;
+    flaw wrong_;
+};
+
+/// The clocks of another host.
+struct other_host {
+    testing::manual_environment& env;
+    duration ahead;
+
+    steady_time now() { return env.now(); }
+    wall_time wall_now() { return env.wall_now() + ahead; }
+    void sleep_until(steady_time t) { env.sleep_until(t); }
+    double random() { return env.random(); }
+    bool stop_requested() { return env.stop_requested(); }
 };
 
 struct world {
@@ -83,6 +127,20 @@ struct world {
     std::vector<item> input;
     bool per_entry = false;  // how the service answers
     std::uint64_t store_trouble = 0;
+    // A row that makes each request fail, or if the service answers for entries, its entry.
+    std::uint64_t stuck = never;
+    std::uint64_t refused = never;  // the store never marks it
+    std::uint64_t slow = 0;         // one of these many requests is slow; 0: none is
+    duration ahead{};               // of the clock of the second relay, which runs meanwhile
+    bool in_time = true;            // the lease is long enough for requests and clocks
+
+    /// True if the key of this row has a row that cannot leave.
+    [[nodiscard]] bool is_held(const item& i) const
+    {
+        return (stuck != never && input[stuck].key == i.key) ||
+               (refused != never && input[refused].key == i.key);
+    }
+    [[nodiscard]] bool ends() const { return stuck == never && refused == never; }
 };
 
 world any_world(std::uint64_t seed)
@@ -106,6 +164,18 @@ world any_world(std::uint64_t seed)
     for (std::uint64_t n = 0; n != w.input.size(); ++n)
         w.input[n] = {n, roll.one_in(30) ? 50 + roll(30) : 1 + roll(20), roll(keys),
                       poison != 0 && roll.one_in(poison)};
+    dice more(seed ^ 0xAAAAU);
+    const std::uint64_t special = more(40);
+    if (special == 0) w.stuck = more(w.input.size());
+    if (special == 1) w.refused = more(w.input.size());
+    if (special < 2) w.store_trouble = 0;
+    if (special > 1 && special < 12) {
+        w.slow = 1 + more(6);
+        const std::uint64_t half = static_cast<std::uint64_t>(w.relay.lease.count()) / 2;
+        w.ahead = duration::nanoseconds(static_cast<std::int64_t>(more(2 * half - 1))) -
+                  duration::nanoseconds(static_cast<std::int64_t>(half - 1));
+        w.in_time = special < 7;
+    }
     return w;
 }
 
@@ -113,7 +183,7 @@ world any_world(std::uint64_t seed)
 std::string broken_by(const world& w, const relay_report& r, const service& s,
                       const memory_outbox& rows)
 {
-    if (r.outcome != relay_report::ending::drained) return "it does not drain";
+    if (w.ends() && r.outcome != relay_report::ending::drained) return "it does not drain";
     const bool may_overtake = w.sender.may_overtake;
     const bool strict = w.sender.limit.answers_per_entry && !may_overtake;
     // The policy expects no answers for entries, so the report cannot count those that were lost.
@@ -146,7 +216,13 @@ std::string broken_by(const world& w, const relay_report& r, const service& s,
         }
         if (late) ++out_of_order;
         const bool waits = behind_dead && w.relay.dead_row_blocks_key;
-        if (left && !is_dead && !waits) return "a row is left";
+        if (left && !is_dead && !waits && !w.is_held(i)) return "a row is left";
+        if (i.number == w.refused && s.arrivals[i.number] > 1 && !s.unknown[i.number])
+            return "a row that cannot be marked is sent again";
+        if (i.number == w.refused && arrived && r.unwritten == 0)
+            return "a row that cannot be marked is not counted";
+        if (w.in_time && w.store_trouble == 0 && s.arrivals[i.number] > 1 && !s.unknown[i.number])
+            return "a row is sent twice within the lease";
         if (waits && arrived && strict) return "a row has passed a dead row of its key";
     }
     if (sent < r.sent) return "more rows are reported as sent than are";
@@ -159,10 +235,46 @@ std::string broken_by(const world& w, const relay_report& r, const service& s,
     return "";
 }
 
-/// `change` is applied to each answer before the relay gets it.
+/// The service, for which one row is stuck.
+struct stuck_service {
+    const world& w;
+    service& s;
+    std::vector<batch_sender::entry_fault> faults{};
+
+    send_outcome operator()(const std::vector<item>& items)
+    {
+        std::vector<item> others;
+        std::vector<std::uint64_t> places;
+        for (std::uint64_t n = 0; n != items.size(); ++n) {
+            if (items[n].number == w.stuck) continue;
+            others.push_back(items[n]);
+            places.push_back(n);
+        }
+        if (others.size() == items.size()) return s(items);
+        if (!w.per_entry) return batch_sender::failed{.kind = fault_kind::transient};
+        const send_outcome o = others.empty() ? send_outcome(batch_sender::accepted{}) : s(others);
+        const auto* part = get_if<batch_sender::partial>(&o);
+        if (!part && !holds_alternative<batch_sender::accepted>(o)) return o;
+        faults.clear();
+        for (std::uint64_t n = 0; n != items.size(); ++n) {
+            if (items[n].number != w.stuck) continue;
+            if (n % 3 == 0) faults.emplace_back(n, batch_sender::throttled{});
+            else faults.emplace_back(n, n % 3 == 1 ? fault_kind::infrastructure : fault_kind::none);
+        }
+        if (part) {
+            for (const batch_sender::entry_fault& f : part->failed)
+                faults.emplace_back(places[f.index], f.answer);
+        }
+        return batch_sender::partial{.failed = faults};
+    }
+};
+
+/// `change` is applied to each answer before the relay gets it. The oracle knows nothing of it, of
+/// `wrong`, and of the policies, which may differ from those of `w`.
 template <class Change>
 std::string run(const world& w, std::uint64_t seed, const send_policy& policy,
-                std::uint64_t& requests, Change&& change)
+                std::uint64_t& requests, Change&& change, const relay_report::policy& relays,
+                flaw wrong = flaw::none)
 {
     dice roll(seed ^ 0x5555U);
     memory_outbox rows;
@@ -173,17 +285,41 @@ std::string run(const world& w, std::uint64_t seed, const send_policy& policy,
                             .body = std::string(i.bytes, 'x')});
     }
     (void)tx.commit();
-    failing_outbox outbox(rows, roll, w.store_trouble);
+    failing_outbox outbox(rows, roll, w.store_trouble, std::to_string(w.refused), wrong);
     service s(roll, w.input.size(), w.per_entry);
+    stuck_service answers{w, s};
     batch_sender sender(policy);
+    testing::manual_environment env(steady_time::at(duration::seconds(1)), {}, seed);
+    env.stop_at(steady_time::at(duration::seconds(w.ends() ? 1'000'000 : 1'500)));
     const auto transmit = [&](const auto& batch) {
         std::vector<item> items;
         for (const memory_outbox::message& m : batch) items.push_back(w.input[std::stoull(m.id)]);
-        return change(s(items), items.size());
+        return change(answers(items), items.size());
     };
-    testing::manual_environment env(steady_time::at(duration::seconds(1)), {}, seed);
-    env.stop_at(steady_time::at(duration::seconds(1'000'000)));
-    const relay_report r = relay(outbox, sender, transmit, env, w.relay);
+    relay_report second;
+    const auto transmit_slowly = [&](const auto& batch) {
+        if (w.slow == 0 || !roll.one_in(w.slow)) return transmit(batch);
+        const auto three_quarters = w.relay.lease / 4 + w.relay.lease / 2;
+        const duration longest = w.ahead < duration{} ? duration{} - w.ahead : w.ahead;
+        const duration each = w.in_time ? (three_quarters - longest) / 2 : w.relay.lease * 1.5;
+        const auto some = [&] {
+            env.advance(each * (0.001 * static_cast<double>(roll(2) * roll(1'000))));
+        };
+        some();
+        batch_sender other(policy);
+        other_host host{env, w.ahead};
+        relay(outbox, other, transmit, time_limited(host, duration::milliseconds(1)), relays,
+              second);
+        some();
+        return transmit(batch);
+    };
+    relay_report r = relay(outbox, sender, transmit_slowly, env, relays);
+    r.sent += second.sent;
+    r.dead += second.dead;
+    r.maybe_twice += second.maybe_twice;
+    r.overtook += second.overtook;
+    r.store_errors += second.store_errors;
+    r.unwritten += second.unwritten;
     requests += s.requests;
     return broken_by(w, r, s, rows);
 }
@@ -196,7 +332,7 @@ constexpr auto mutant = [](std::uint64_t seed, auto change_policy, auto change_a
     send_policy p = w.sender;
     change_policy(p);
     std::uint64_t requests = 0;
-    return run(w, seed, p, requests, change_answers);
+    return run(w, seed, p, requests, change_answers, w.relay);
 };
 
 }  // namespace
@@ -206,7 +342,7 @@ TEST_CASE("relay: any answers of the broker, any faults of the store: the table 
     std::uint64_t requests = 0;
     for (std::uint64_t seed = 0; seed != worlds; ++seed) {
         const world w = any_world(seed);
-        const std::string broken = run(w, seed, w.sender, requests, any_answers::as_it_is);
+        const std::string broken = run(w, seed, w.sender, requests, any_answers::as_it_is, w.relay);
         if (!broken.empty()) FAIL("seed ", seed, ": ", broken);
     }
     MESSAGE(worlds, " tables, ", requests, " requests");
@@ -219,6 +355,45 @@ TEST_CASE("relay: the oracle catches relays that keep another order or mistake a
         mutant,
         {"a row has overtaken one of its key", "a row is marked as sent, and has not arrived",
          "more rows arrived twice than reported", "a valid row is dead"});
+}
+
+TEST_CASE("relay: the oracle catches relays that forget what a claim can do")
+{
+    if (tests_support::sanitized) return;  // about logic, not about memory
+    /// The first promise that breaks in a world with the property `is`.
+    const auto caught = [](auto is, flaw wrong, auto change_policy) -> std::string {
+        std::uint64_t requests = 0;
+        for (std::uint64_t seed = 0; seed != 3'000; ++seed) {
+            const world w = any_world(seed);
+            if (!is(w)) continue;
+            relay_report::policy p = w.relay;
+            change_policy(p);
+            const std::string broken =
+                run(w, seed, w.sender, requests, any_answers::as_it_is, p, wrong);
+            if (!broken.empty()) return broken;
+        }
+        return "";
+    };
+    const auto same = [](relay_report::policy&) {};
+    // It marks rows without asking whether another relay has claimed them.
+    CHECK(caught([](const world& w) { return !w.in_time; }, flaw::hides_loss, same) ==
+          "more rows are reported as sent than are");
+    // It forgets rows that it could not mark.
+    CHECK(caught([](const world& w) { return w.refused != never; }, flaw::new_ids, same) ==
+          "a row that cannot be marked is sent again");
+    // It sends a row that makes each request fail always together with others.
+    CHECK(caught([](const world& w) { return w.stuck != never && !w.per_entry; },
+                 flaw::large_claims, same) == "a row is left");
+    // It waits for a throttled row as long as it takes.
+    CHECK(caught([](const world& w) { return w.stuck != never && w.per_entry; }, flaw::none,
+                 [](relay_report::policy& p) {
+                     p.poll_interval = duration::seconds(3'600);
+                     p.lease = p.poll_interval * 4.0;
+                 }) == "a row is left");
+    // It renews too late.
+    CHECK(caught([](const world& w) { return w.in_time && w.slow != 0; }, flaw::none,
+                 [](relay_report::policy& p) { p.lease = p.lease / 3; }) ==
+          "a row is sent twice within the lease");
 }
 
 }  // namespace relay_answers_property

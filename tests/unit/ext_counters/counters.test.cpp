@@ -196,7 +196,8 @@ TEST_CASE("a relay")
                                               .sends = 5,
                                               .claims = 6,
                                               .lost_claims = 7,
-                                              .store_errors = 8});
+                                              .store_errors = 8,
+                                              .unwritten = 10});
     CHECK(c["waybill.relay.sent_rows"] == 1);
     CHECK(c["waybill.relay.dead_rows"] == 2);
     CHECK(c["waybill.relay.returned_rows"] == 3);
@@ -206,6 +207,7 @@ TEST_CASE("a relay")
     CHECK(c["waybill.relay.claims"] == 6);
     CHECK(c["waybill.relay.lost_claims"] == 7);
     CHECK(c["waybill.relay.store_errors"] == 8);
+    CHECK(c["waybill.relay.unwritten_rows"] == 10);
 }
 
 TEST_CASE("sessions: each delivery is consumed and has one outcome")

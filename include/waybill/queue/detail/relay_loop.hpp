@@ -8,11 +8,15 @@
 #include <concepts>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/queue/detail/key_number.hpp>
 #include <waybill/queue/detail/relayed_batch.hpp>
 #include <waybill/queue/detail/relayed_claim.hpp>
 #include <waybill/queue/outbox_store.hpp>
@@ -141,7 +145,8 @@ public:
           transmit_(transmit),
           clock_(clock),
           policy_(valid(p)),
-          report_(report)
+          report_(report),
+          max_rows_(policy_.max_rows)
     {
     }
 
@@ -164,7 +169,7 @@ private:
         if (clock_.stop_requested()) return end(relay_report::ending::stop_requested);
         const steady_time now = clock_.now();
         const wall_time wall = clock_.wall_now();
-        const auto claimed = store_.claim(policy_.max_rows, wall, wall + policy_.lease);
+        const auto claimed = store_.claim(max_rows_, wall, wall + policy_.lease);
         if (!claimed) {
             ++report_.store_errors;
             report_.last_error = claimed.error();
@@ -176,12 +181,103 @@ private:
             return pause();
         }
         ++report_.claims;
+        if (mark_again(*claimed)) return;
         one_claim c(store_, sender_, transmit_, clock_, policy_, report_, *claimed, now, wall);
-        finish(c, c.run());
+        const typename one_claim::ending e = c.run();
+        keep_unmarked(c, *claimed);
+        finish(c, e, now);
     }
 
-    void finish(const one_claim& c, typename one_claim::ending e)
+    /// Marks rows that an earlier claim has sent. True if there were such rows; then the others are
+    /// returned and claimed again, without those that cannot be marked.
+    bool mark_again(const typename Store::claimed_rows& c)
     {
+        std::erase_if(unmarked_,
+                      [now = clock_.now()](const unmarked_row& r) { return r.until < now; });
+        if (unmarked_.empty()) return false;
+        std::vector<std::uint64_t> others, one;
+        bool any = false;
+        for (std::uint64_t row = 0; row != c.messages.size(); ++row) {
+            const auto known = find(unmarked_row(c.messages[row]));
+            if (known == unmarked_.end()) {
+                others.push_back(row);
+                continue;
+            }
+            any = true;
+            one.assign(1, row);
+            if (!written(store_.mark_sent(c, one))) {
+                name_row(report_.last_error, c.messages[row]);
+                known->until = forget_at();
+                continue;
+            }
+            ++report_.sent;
+            unmarked_.erase(known);
+        }
+        if (!any || others.empty()) return any;
+        if (!written(store_.hold(c, others, clock_.wall_now()))) pause();
+        report_.returned += others.size();
+        return true;
+    }
+    [[nodiscard]] bool written(const result<void>& r)
+    {
+        if (r) return true;
+        ++report_.store_errors;
+        report_.last_error = r.error();
+        return false;
+    }
+
+    /// A row that the broker has accepted and that could not be marked. It is forgotten some time
+    /// after its last claim: later, an equal message is a new row.
+    struct unmarked_row {
+        std::string id;
+        std::uint64_t key, body;
+        steady_time until = steady_time::highest();
+
+        template <class Message>
+        explicit unmarked_row(const Message& m)
+            : id(std::string_view(m.id)), key(key_number(m.key)), body(key_number(m.body))
+        {
+        }
+        [[nodiscard]] bool equals(const unmarked_row& r) const
+        {
+            return id == r.id && key == r.key && body == r.body;
+        }
+    };
+    [[nodiscard]] steady_time forget_at() { return clock_.now() + policy_.lease + policy_.lease; }
+    [[nodiscard]] typename std::vector<unmarked_row>::iterator find(const unmarked_row& r)
+    {
+        auto at = unmarked_.begin();
+        while (at != unmarked_.end() && !at->equals(r)) ++at;
+        return at;
+    }
+    /// Without an id, equal messages can be different rows.
+    void keep_unmarked(const one_claim& c, const typename Store::claimed_rows& claimed)
+    {
+        for (const std::uint64_t row : c.unmarked()) {
+            unmarked_row r(claimed.messages[row]);
+            if (r.id.empty() || find(r) != unmarked_.end()) continue;
+            if (unmarked_.size() >= policy_.max_rows) unmarked_.erase(unmarked_.begin());
+            r.until = forget_at();
+            unmarked_.push_back(std::move(r));
+        }
+    }
+
+    /// A batch that fails as a whole may contain one row that is the reason. Smaller claims find
+    /// it, while the sender limits requests as before. They do not grow before its rows can be
+    /// claimed again; otherwise the same batch could fail forever. `now` is the time of the claim.
+    void fit_claims(const one_claim& c, steady_time now)
+    {
+        if (c.failed_batch() != 0) {
+            max_rows_ = lesser(max_rows_, c.failed_batch() / 2);
+            grow_after_ = later(grow_after_, c.put_off_until());
+        } else if (c.all_sent() && now >= grow_after_) {
+            max_rows_ = lesser(saturating_mul(max_rows_, 2), policy_.max_rows);
+        }
+    }
+
+    void finish(const one_claim& c, typename one_claim::ending e, steady_time now)
+    {
+        fit_claims(c, now);
         put_off_until_ = later(put_off_until_, c.put_off_until());
         if (e == one_claim::ending::stopped) end(relay_report::ending::stop_requested);
         else if (e == one_claim::ending::lost) pause();
@@ -200,7 +296,10 @@ private:
     Clock& clock_;
     relay_report::policy policy_;
     relay_report& report_;
+    std::uint64_t max_rows_;  // of the next claim
+    std::vector<unmarked_row> unmarked_{};
     steady_time put_off_until_ = steady_time::lowest();
+    steady_time grow_after_ = steady_time::lowest();
 };
 
 }  // namespace waybill::inline v0_2::detail
