@@ -282,11 +282,12 @@ public:
         return result;
     }
 
-    event_result on(const reported& r, steady_time now)
+    /// The time does not matter: the clock may have gone back since the report.
+    event_result on(const reported& r, steady_time)
     {
         const entry* const e = find(r.item);
         if (e == nullptr) return event_result::stale;
-        if (!report_due(*e, now)) return event_result::invalid;
+        if (!report_due(*e, steady_time::highest())) return event_result::invalid;
         entries_.erase(entries_.begin() + (e - entries_.data()));
         if (entries_.empty()) no_linger_ = false;
         return event_result::applied;

@@ -178,6 +178,16 @@ TEST_CASE("settle_batches: only a completion is tried after its lock has expired
     CHECK(m.next(at(0)) == said(1, settle_batches::settle_outcome::lost, fault_kind::transient, 1));
 }
 
+TEST_CASE("settle_batches: a lost item is reported once, also if the clock goes back")
+{
+    settle_batches m;
+    m.on(decided{settle_batches::settle_kind::abandon, duration::seconds(5)}, at(0));
+    CHECK(m.next(at(6)) == said(0, settle_batches::settle_outcome::lost, fault_kind::none, 0,
+                                settle_batches::settle_kind::abandon));
+    CHECK(m.on(reported{0}, at(4)) == event_result::applied);
+    CHECK(m.empty());
+}
+
 TEST_CASE("settle_batches: events after an item's end are stale, an early `reported` is invalid")
 {
     settle_batches m;
