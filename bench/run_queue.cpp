@@ -63,7 +63,7 @@ std::uint64_t over_parts(sqlite_work_queue& queue, environment& env)
         const waybill::queue_delivery d{.count = (*m)->deliveries,
                                         .lock_left = begin + lock - env.now()};
         waybill::match(
-            settle(policy, d, f.kind, env.random(), env.wall_now()),
+            settle(policy, d, f.kind, env.random()),
             [&](waybill::complete) {
                 if (queue.complete(**m).ok()) ++completed;
             },

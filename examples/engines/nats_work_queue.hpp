@@ -114,12 +114,10 @@ public:
 
     [[nodiscard]] waybill::fault abandon(message& m) { return settle(m, "-NAK"); }
 
-    [[nodiscard]] waybill::fault defer(message& m, waybill::wall_time until)
+    [[nodiscard]] waybill::fault defer(message& m, waybill::duration delay)
     {
-        const waybill::wall_time now = std::chrono::system_clock::now();
-        const auto pause = (until - now).count();
-        if (pause <= 0) return abandon(m);
-        return settle(m, "-NAK {\"delay\":" + std::to_string(pause) + "}");
+        if (delay <= waybill::duration{}) return abandon(m);
+        return settle(m, "-NAK {\"delay\":" + std::to_string(delay.count()) + "}");
     }
 
     /// First the dead letter, then the message ends: a crash between them repeats both.

@@ -113,11 +113,9 @@ public:
         return settle(m, "release", {"0", failed ? "0" : "1"});
     }
 
-    [[nodiscard]] waybill::fault defer(const message& m, waybill::wall_time until, bool failed)
+    [[nodiscard]] waybill::fault defer(const message& m, waybill::duration delay, bool failed)
     {
-        // The pause is computed with this clock, and begins at the server's time.
-        const waybill::wall_time now = std::chrono::system_clock::now();
-        return settle(m, "release", {milliseconds_of(until - now), failed ? "0" : "1"});
+        return settle(m, "release", {milliseconds_of(delay), failed ? "0" : "1"});
     }
 
     [[nodiscard]] waybill::fault dead_letter(const message& m, std::string_view reason)

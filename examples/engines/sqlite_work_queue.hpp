@@ -89,9 +89,9 @@ public:
         return settled_by(release_, m.number, m.turn, 0, failed ? 1 : 2, 0);
     }
 
-    [[nodiscard]] waybill::fault defer(const message& m, waybill::wall_time until, bool failed)
+    [[nodiscard]] waybill::fault defer(const message& m, waybill::duration delay, bool failed)
     {
-        const std::int64_t at = milliseconds_of(until.since_epoch());
+        const std::int64_t at = now() + milliseconds_of(delay);
         return settled_by(release_, m.number, m.turn, at, failed ? 1 : 2, failed ? 0 : 1);
     }
 

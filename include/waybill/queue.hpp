@@ -61,7 +61,7 @@
 //     std::string scheduled_id(string_view key, std::uint64_t sequence_number, string_view id)
 //
 //   queue/settle.hpp
-//     settlement settle(p, d, kind, random, now, hint)
+//     settlement settle(p, d, kind, random, hint)
 //
 //   queue/settle_batches.hpp
 //     struct settle_batches_types

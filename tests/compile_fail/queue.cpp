@@ -202,7 +202,7 @@ struct complete_pointers : complete_queue {
         std::uint64_t tries = 0;
     };
     using complete_queue::abandon, complete_queue::complete;
-    waybill::fault schedule_pointer(mail&, std::uint64_t tries, waybill::wall_time due);
+    waybill::fault schedule_pointer(mail&, std::uint64_t tries, waybill::duration delay);
     waybill::fault defer(mail&);
     waybill::result<std::optional<pointer>> receive_pointer(waybill::duration lock);
     waybill::result<std::optional<mail>> receive_deferred(pointer&, waybill::duration lock);

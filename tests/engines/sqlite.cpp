@@ -150,9 +150,9 @@ struct queue_of_thread {
     auto complete(const message& m) { return queue->complete(m); }
     auto renew(const message& m, waybill::duration lock) { return queue->renew(m, lock); }
     auto abandon(const message& m, bool failed) { return queue->abandon(m, failed); }
-    auto defer(const message& m, waybill::wall_time until, bool failed)
+    auto defer(const message& m, waybill::duration delay, bool failed)
     {
-        return queue->defer(m, until, failed);
+        return queue->defer(m, delay, failed);
     }
     auto dead_letter(const message& m, std::string_view reason)
     {

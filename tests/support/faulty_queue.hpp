@@ -60,30 +60,30 @@ public:
         if (!alive_) return waybill::unexpected(gone());
         return queue_.empty();
     }
-    waybill::fault defer(message& m, waybill::wall_time until, bool failed)
+    waybill::fault defer(message& m, waybill::duration delay, bool failed)
         requires waybill::detail::defers_uncounted<Q>
     {
-        return with_fault([&] { return queue_.defer(m, until, failed); });
+        return with_fault([&] { return queue_.defer(m, delay, failed); });
     }
     waybill::fault make_due()
         requires waybill::detail::makes_due<Q>
     {
         return with_fault([&] { return queue_.make_due(); });
     }
-    waybill::fault defer(message& m, waybill::wall_time until)
+    waybill::fault defer(message& m, waybill::duration delay)
         requires waybill::detail::defers_counted<Q>
     {
-        return with_fault([&] { return queue_.defer(m, until); });
+        return with_fault([&] { return queue_.defer(m, delay); });
     }
     waybill::fault schedule_copy(message& m, const waybill::queue_policy::scheduled_copy& copy)
         requires waybill::detail::schedules_copies<Q>
     {
         return with_fault([&] { return queue_.schedule_copy(m, copy); });
     }
-    waybill::fault schedule_pointer(message& m, std::uint64_t tries, waybill::wall_time due)
+    waybill::fault schedule_pointer(message& m, std::uint64_t tries, waybill::duration delay)
         requires waybill::detail::defers_with_pointers<Q>
     {
-        return with_fault([&] { return queue_.schedule_pointer(m, tries, due); });
+        return with_fault([&] { return queue_.schedule_pointer(m, tries, delay); });
     }
     waybill::fault defer(message& m)
         requires waybill::detail::defers_with_pointers<Q>

@@ -106,7 +106,7 @@ struct line_of<abandon> {
 
 template <>
 struct line_of<defer> {
-    static std::string text(const auto& a) { return "defer until " + line(a.until); }
+    static std::string text(const auto& a) { return "defer for " + line(a.delay); }
 };
 
 template <>

@@ -10,7 +10,7 @@
 //         waybill::fault complete(message&);
 //         waybill::fault abandon(message&, bool failed);      // or abandon(message&)
 //         waybill::fault dead_letter(message&, std::string_view reason);
-//         waybill::fault defer(message&, waybill::wall_time until, bool failed);   // if it can
+//         waybill::fault defer(message&, waybill::duration delay, bool failed);    // if it can
 //         waybill::fault renew(message&, waybill::duration lock);                  // if it can
 //         waybill::fault make_due();                                               // if it can
 //         waybill::result<bool> empty();                                           // if it can

@@ -33,7 +33,7 @@ struct queue_policy {
         std::string id{};           ///< Made by scheduled_id. The same after a crash.
         std::string original_id{};  ///< Of the first message. The copy has it as a property.
         std::uint64_t tries = 0;    ///< Tries until now. The `tries` of the received copy.
-        wall_time until{};          ///< When the copy becomes visible.
+        duration delay{};           ///< The time after which the copy becomes visible.
 
         friend bool operator==(const scheduled_copy&, const scheduled_copy&) = default;
     };

@@ -4,10 +4,10 @@
 //
 //     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left(),
 //                               .outage_deliveries = outages.count_of(m.id)};
-//     waybill::match(waybill::settle(policy, d, f.kind, dice(), now),
+//     waybill::match(waybill::settle(policy, d, f.kind, dice()),
 //         [&](complete)              { queue.remove(m); },
 //         [&](abandon a)             { queue.give_back(m, a.failed); },
-//         [&](defer d)               { queue.give_back_at(m, d.until); },
+//         [&](defer d)               { queue.give_back_in(m, d.delay); },
 //         [&](dead_letter_message d) { queue.dead_letter(m, waybill::describe(d, f.text)); },
 //         [&](let_lock_expire)       {});                       // no call: the lock expires
 //
@@ -136,7 +136,7 @@ template <std::same_as<settle_policy::check> T>
 /// the pauses. `hint` is the retry-after of a server that the handler called, and a lower bound of
 /// the pause. A deferral is at most `longest_defer`. Constant time.
 [[nodiscard]] constexpr settlement settle(const settle_policy& p, const queue_delivery& d,
-                                          fault_kind kind, double random, wall_time now,
+                                          fault_kind kind, double random,
                                           duration hint = {}) noexcept
 {
     if (kind == fault_kind::none) return complete{};
@@ -150,9 +150,9 @@ template <std::same_as<settle_policy::check> T>
         case fault_kind::none:
         case fault_kind::ownership_lost: break;  // handled above
         case fault_kind::permanent: return delivery.permanent();
-        case fault_kind::transient: return delivery.transient(random, now, hint);
-        case fault_kind::infrastructure: return delivery.infrastructure(random, now, hint);
-        case fault_kind::cancelled: return delivery.cancelled(now);
+        case fault_kind::transient: return delivery.transient(random, hint);
+        case fault_kind::infrastructure: return delivery.infrastructure(random, hint);
+        case fault_kind::cancelled: return delivery.cancelled();
     }
     return let_lock_expire{let_lock_expire::cause::lock_lost};
 }

@@ -4,7 +4,7 @@
 // 0, 1, 2 ... in the order of `decided`; the caller maps the numbers to its messages.
 //
 //     waybill::settle_batches out{{.items = 10, .linger = 50ms}};
-//     const auto s = settle(policy, delivery, f.kind, dice(), wall);
+//     const auto s = settle(policy, delivery, f.kind, dice());
 //     if (auto kind = settle_batches::kind_of(s))             // empty for let_lock_expire
 //         out.on(settle_batches::decided{*kind, lock_left}, now);
 //     match(out.next(now),

@@ -24,9 +24,9 @@ struct abandon {
     friend bool operator==(const abandon&, const abandon&) = default;
 };
 
-/// Return the message to the queue. No consumer receives it before `until`.
+/// Return the message to the queue. No consumer receives it within the next `delay`, at least 0.
 struct defer {
-    wall_time until{};
+    duration delay{};
     friend bool operator==(const defer&, const defer&) = default;
 };
 

@@ -142,13 +142,13 @@ public:
 
     [[nodiscard]] result<bool> empty() const { return stored_.empty(); }
 
-    fault defer(message& m, wall_time until, bool failed)
+    fault defer(message& m, duration delay, bool failed)
         requires(Deferral == queue_deferral::by_time)
     {
         stored* s = find(m);
         if (s == nullptr) return lost();
         s->lock_end = steady_time::lowest();
-        s->due = until;
+        s->due = env_.wall_now() + delay;
         s->is_free = !failed;
         uncount(*s, failed);
         return {};
@@ -171,15 +171,16 @@ public:
              .body = m.body,
              .original_id = copy.original_id,
              .tries = copy.tries},
-            copy.until);
+            env_.wall_now() + copy.delay);
         return {};
     }
 
-    fault schedule_pointer(message& m, std::uint64_t tries, wall_time due)
+    fault schedule_pointer(message& m, std::uint64_t tries, duration delay)
         requires(Deferral == queue_deferral::by_pointer)
     {
         const std::uint64_t number = ++last_number_;
-        pointers_.emplace(number, stored_pointer{.what = {number, m.number, tries}, .due = due});
+        pointers_.emplace(number, stored_pointer{.what = {number, m.number, tries},
+                                                 .due = env_.wall_now() + delay});
         return {};
     }
 

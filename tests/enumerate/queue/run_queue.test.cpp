@@ -46,7 +46,7 @@ struct counted_queue : private queue_with<queue_deferral::by_time> {
     using base::dead_letter, base::dead_letters, base::empty, base::size;
     using base::message, base::pointer, base::put, base::receive, base::complete, base::renew;
     fault abandon(message& m) { return base::abandon(m, true); }
-    fault defer(message& m, waybill::wall_time until) { return base::defer(m, until, true); }
+    fault defer(message& m, waybill::duration delay) { return base::defer(m, delay, true); }
 };
 
 // One run: three messages. "a" fails once and then succeeds, "b" is permanent, and in "c" the mail

@@ -26,7 +26,7 @@ struct connected {
     auto abandon(message& m, bool failed) { return queue.abandon(m, failed); }
     auto dead_letter(message& m, std::string_view reason) { return queue.dead_letter(m, reason); }
     auto renew(message& m, waybill::duration lock) { return queue.renew(m, lock); }
-    auto defer(message& m, waybill::wall_time t, bool failed) { return queue.defer(m, t, failed); }
+    auto defer(message& m, waybill::duration t, bool failed) { return queue.defer(m, t, failed); }
     auto empty() { return queue.empty(); }
 
     std::string path;
@@ -86,7 +86,7 @@ int main(int argc, char** argv)
     q.queue.put("old");
     auto old = q.receive(10s);
     q.queue.put("new");
-    (void)q.defer(**old, env.wall_now() - waybill::duration(1s), true);
+    (void)q.defer(**old, waybill::duration{}, true);
     const auto first = q.receive(10s);
     if ((**first).body != "old") ++wrong, std::puts("a new message comes before a deferred one");
     return wrong == 0 ? 0 : 1;

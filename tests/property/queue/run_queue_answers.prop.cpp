@@ -60,7 +60,7 @@ struct history {
     std::uint64_t ever_unsettled = 0;  // deliveries without a settlement, in total
     std::uint64_t letters_refused = 0;
     std::optional<steady_time> first_try{};  // that failed as transient
-    std::optional<wall_time> due{};          // of its deferral
+    std::optional<steady_time> due{};        // of its deferral
     std::string broken_letter{};
 };
 
@@ -160,12 +160,12 @@ public:
     {
         return answer([&] { return base::abandon(p); });
     }
-    fault defer(message& m, wall_time until, bool failed)
+    fault defer(message& m, duration delay, bool failed)
         requires(D == queue_deferral::by_time)
     {
         return answer([&] {
-            fault f = failure_settled(m, base::defer(m, until, failed));
-            if (f.ok()) w_.messages[m.body].due = until;
+            fault f = failure_settled(m, base::defer(m, delay, failed));
+            if (f.ok()) w_.messages[m.body].due = w_.env.now() + delay;
             return f;
         });
     }
@@ -174,12 +174,12 @@ public:
     {
         return answer([&] { return failure_settled(m, base::defer(m)); });
     }
-    fault schedule_pointer(message& m, std::uint64_t tries, wall_time due)
+    fault schedule_pointer(message& m, std::uint64_t tries, duration delay)
         requires(D == queue_deferral::by_pointer)
     {
         return answer([&] {
-            w_.messages[m.body].due = due;
-            return base::schedule_pointer(m, tries, due);
+            w_.messages[m.body].due = w_.env.now() + delay;
+            return base::schedule_pointer(m, tries, delay);
         });
     }
     fault schedule_copy(message& m, const queue_policy::scheduled_copy& copy)
@@ -254,7 +254,7 @@ private:
     void check_order()
     {
         for (const auto& [body, h] : w_.messages) {
-            if (h.due && *h.due + duration::seconds(2) < w_.env.wall_now())
+            if (h.due && *h.due + duration::seconds(2) < w_.env.now())
                 w_.breaks("a new message comes before one that is due");
         }
     }

@@ -53,9 +53,9 @@ struct throwing_queue : memory_queue<manual_environment> {
     {
         return call([&] { return memory_queue::dead_letter(m, reason); });
     }
-    fault defer(queued_message& m, waybill::wall_time until, bool failed)
+    fault defer(queued_message& m, waybill::duration delay, bool failed)
     {
-        return call([&] { return memory_queue::defer(m, until, failed); });
+        return call([&] { return memory_queue::defer(m, delay, failed); });
     }
     fault renew(queued_message& m, waybill::duration lock)
     {

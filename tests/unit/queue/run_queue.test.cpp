@@ -126,7 +126,7 @@ TEST_CASE("a queue without `empty` ends the driver, also if the clock moves at e
         auto complete(message& m) { return queue.complete(m); }
         auto abandon(message& m) { return queue.abandon(m, true); }
         auto dead_letter(message& m, std::string_view r) { return queue.dead_letter(m, r); }
-        auto defer(message& m, waybill::wall_time t) { return queue.defer(m, t, true); }
+        auto defer(message& m, waybill::duration t) { return queue.defer(m, t, true); }
         memory_queue<moving_clock>& queue;
     };
     moving_clock env(start);
@@ -321,7 +321,7 @@ struct counted_deferral : private memory_queue<manual_environment> {
     using base::base, base::message, base::put, base::receive, base::complete, base::dead_letter;
     using base::dead_letters, base::empty, base::each;
     fault abandon(message& m) { return base::abandon(m, true); }
-    fault defer(message& m, waybill::wall_time until) { return base::defer(m, until, true); }
+    fault defer(message& m, waybill::duration delay) { return base::defer(m, delay, true); }
     fault renew(message& m, waybill::duration lock)
     {
         ++renewals;
@@ -577,22 +577,24 @@ namespace {
 
 // Records until when each message is deferred.
 struct recorded_by_time : queue_with<queue_deferral::by_time> {
-    using queue_with<queue_deferral::by_time>::memory_queue;
-    fault defer(queued_message& m, waybill::wall_time until, bool failed)
+    explicit recorded_by_time(manual_environment& e) : memory_queue(e), env(e) {}
+    fault defer(queued_message& m, waybill::duration delay, bool failed)
     {
-        due[m.body] = until;
-        return memory_queue::defer(m, until, failed);
+        due[m.body] = env.now() + delay;
+        return memory_queue::defer(m, delay, failed);
     }
-    std::map<std::string, waybill::wall_time> due;
+    manual_environment& env;
+    std::map<std::string, waybill::steady_time> due;
 };
 struct recorded_by_pointer : queue_with<queue_deferral::by_pointer> {
-    using queue_with<queue_deferral::by_pointer>::memory_queue;
-    fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::wall_time until)
+    explicit recorded_by_pointer(manual_environment& e) : memory_queue(e), env(e) {}
+    fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::duration delay)
     {
-        due[m.body] = until;
-        return memory_queue::schedule_pointer(m, tries, until);
+        due[m.body] = env.now() + delay;
+        return memory_queue::schedule_pointer(m, tries, delay);
     }
-    std::map<std::string, waybill::wall_time> due;
+    manual_environment& env;
+    std::map<std::string, waybill::steady_time> due;
 };
 
 // Handles "old1", "old2" and five new messages. The first try of an old one fails. Each new one
@@ -609,12 +611,12 @@ std::string handled_in_order(waybill::duration new_takes)
         const auto due = queue.due.find(m.body);
         if (m.body.starts_with("old")) {
             if (due == queue.due.end()) return waybill::transient("busy");
-            CHECK(due->second <= env.wall_now());
+            CHECK(due->second <= env.now());
             queue.due.erase(due);
             return {};
         }
         // A new message is handled only while no old one is due.
-        for (const auto& [body, until] : queue.due) CHECK(env.wall_now() < until);
+        for (const auto& [body, until] : queue.due) CHECK(env.now() < until);
         env.advance(new_takes);
         return {};
     };
@@ -689,9 +691,9 @@ TEST_CASE("if the queue ignores `failed`, the reason of its dead letters contain
 {
     struct ignores_failed : memory_queue<manual_environment> {
         using memory_queue::memory_queue;
-        fault defer(queued_message& m, waybill::wall_time until, bool)
+        fault defer(queued_message& m, waybill::duration delay, bool)
         {
-            return memory_queue::defer(m, until, true);
+            return memory_queue::defer(m, delay, true);
         }
     };
     manual_environment env(start);
@@ -932,6 +934,50 @@ TEST_CASE("jumps of the wall clock and the steady clock end no message early")
     const auto r = waybill::run_queue(queue, handle, {.stop_when_empty = true}, broken);
     CHECK(r.completed == 2);
     CHECK(sum_of_outcomes(r) == r.received);
+}
+
+namespace {
+
+// The worker's wall clock differs from that of the queue by `skew`.
+struct skewed_clock {
+    manual_environment& env;
+    waybill::duration skew;
+    waybill::steady_time now() { return env.now(); }
+    waybill::wall_time wall_now() { return env.wall_now() + skew; }
+    void sleep_until(waybill::steady_time t) { env.sleep_until(t); }
+    double random() { return env.random(); }
+    bool stop_requested() { return env.stop_requested(); }
+};
+
+// From the first try of a message that always fails to its dead letter.
+template <queue_deferral D>
+waybill::duration retried_for(waybill::duration skew)
+{
+    manual_environment env(start, waybill::wall_time::at(24h));
+    queue_with<D> queue(env);
+    queue.put("a");
+    skewed_clock clock{env, skew};
+    const auto handle = [](const queued_message&) { return waybill::transient("busy"); };
+    const auto r = waybill::run_queue(
+        queue, handle, {.retry_for = 1h, .copy_key = "a key of the tests", .stop_when_empty = true},
+        clock);
+    CHECK(r.dead_lettered == 1);
+    return env.now() - start;
+}
+
+}  // namespace
+
+TEST_CASE("a worker's wall clock that differs from the queue's does not change the pauses")
+{
+    const auto same_pauses = [](auto retried) {
+        const waybill::duration expected = retried(waybill::duration{});
+        CHECK(expected >= waybill::duration(1h));
+        CHECK(retried(waybill::duration(-5min)) == expected);
+        CHECK(retried(waybill::duration(5min)) == expected);
+    };
+    same_pauses(retried_for<queue_deferral::by_time>);
+    same_pauses(retried_for<queue_deferral::by_copy>);
+    same_pauses(retried_for<queue_deferral::by_pointer>);
 }
 
 TEST_CASE("no id that a sender chooses keeps a copy out of the queue")

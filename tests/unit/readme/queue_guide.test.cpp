@@ -44,7 +44,7 @@ TEST_CASE("queue guide: one message")
         std::vector<std::string> said;
         void remove() { said.emplace_back("remove"); }
         void give_back(bool) { said.emplace_back("give back"); }
-        void give_back_at(waybill::wall_time) { said.emplace_back("later"); }
+        void give_back_in(waybill::duration) { said.emplace_back("later"); }
         void dead_letter(const std::string& why) { said.push_back(why); }
     } queue;
     struct {
@@ -53,17 +53,15 @@ TEST_CASE("queue guide: one message")
         waybill::duration lock_left = 20s;
     } m;
     const waybill::settle_policy policy{.max_deliveries = 10};
-    const waybill::wall_time now;
     for (const waybill::fault& f : {waybill::fault{}, waybill::permanent("no such customer"),
                                     waybill::infrastructure("the database is down")}) {
         //! [queue_settle]
         const waybill::queue_delivery d{
             .count = m.deliveries, .lock_left = m.lock_left, .outage_deliveries = m.outages};
         waybill::match(
-            waybill::settle(policy, d, f.kind, dice(), now),
-            [&](waybill::complete) { queue.remove(); },
+            waybill::settle(policy, d, f.kind, dice()), [&](waybill::complete) { queue.remove(); },
             [&](waybill::abandon a) { queue.give_back(a.failed); },
-            [&](waybill::defer a) { queue.give_back_at(a.until); },
+            [&](waybill::defer a) { queue.give_back_in(a.delay); },
             [&](waybill::dead_letter_message a) {
                 queue.dead_letter(waybill::describe(a, f.text));
             },
@@ -119,7 +117,7 @@ TEST_CASE("queue guide: settlements in batches")
     using waybill::settle_batches;
     settle_batches calls({.items = 10, .linger = 50ms});
     for (const message& m : handled) {
-        const auto s = waybill::settle(policy, m.delivery, m.result.kind, dice(), wall);
+        const auto s = waybill::settle(policy, m.delivery, m.result.kind, dice());
         const auto kind = waybill::settle_batches::kind_of(s);  // empty for let_lock_expire
         if (!kind) continue;
         calls.on(settle_batches::decided{*kind, m.delivery.lock_left}, now());

@@ -18,7 +18,7 @@
 namespace queue_calls {
 
 //! [queue_calls]
-using waybill::duration, waybill::fault, waybill::result, waybill::wall_time;
+using waybill::duration, waybill::fault, waybill::result;
 struct my_queue {
     struct message {
         std::string id, body;
@@ -29,9 +29,9 @@ struct my_queue {
     fault abandon(const message&, bool failed);             // visible at once
     fault dead_letter(const message&, std::string_view reason);  // stores it, then removes it
     // Optional:
-    fault defer(const message&, wall_time until, bool failed);  // invisible until then
-    fault renew(const message&, duration lock);                 // locked for `lock` from now on
-    result<bool> empty();                                       // false also for invisible ones
+    fault defer(const message&, duration delay, bool failed);  // invisible for `delay`
+    fault renew(const message&, duration lock);                // locked for `lock` from now on
+    result<bool> empty();                                      // false also for invisible ones
 };
 static_assert(waybill::message_queue<my_queue>);
 //! [queue_calls]

@@ -77,18 +77,12 @@ struct release_counts : by_time {
 
 struct deferral_counts_nothing : by_time {
     using by_time::by_time;
-    fault defer(queued_message& m, waybill::wall_time until, bool)
-    {
-        return by_time::defer(m, until, false);
-    }
+    fault defer(queued_message& m, duration delay, bool) { return by_time::defer(m, delay, false); }
 };
 
 struct deferral_is_visible : by_time {
     using by_time::by_time;
-    fault defer(queued_message& m, waybill::wall_time, bool failed)
-    {
-        return by_time::abandon(m, failed);
-    }
+    fault defer(queued_message& m, duration, bool failed) { return by_time::abandon(m, failed); }
 };
 
 struct renews_nothing : by_time {
@@ -204,9 +198,9 @@ struct locked_is_gone : by_pointer {
 
 struct pointer_without_tries : by_pointer {
     using by_pointer::by_pointer;
-    fault schedule_pointer(queued_message& m, std::uint64_t, waybill::wall_time due)
+    fault schedule_pointer(queued_message& m, std::uint64_t, duration delay)
     {
-        return by_pointer::schedule_pointer(m, 0, due);
+        return by_pointer::schedule_pointer(m, 0, delay);
     }
 };
 
@@ -228,26 +222,23 @@ struct renewal_of_60_s : by_time {
 template <bool Refuses>
 struct defers_5_minutes : by_time {
     using by_time::by_time;
-    fault defer(queued_message& m, waybill::wall_time until, bool failed)
+    fault defer(queued_message& m, duration delay, bool failed)
     {
-        const auto latest = env.wall_now() + 5min;
-        if (Refuses && until > latest) return waybill::permanent("the limit is 5 minutes");
-        return by_time::defer(m, until < latest ? until : latest, failed);
+        const duration longest = 5min;
+        if (Refuses && delay > longest) return waybill::permanent("the limit is 5 minutes");
+        return by_time::defer(m, delay < longest ? delay : longest, failed);
     }
-    explicit defers_5_minutes(manual_environment& e) : by_time(e), env(e) {}
-    manual_environment& env;
 };
 
 // Deferrals in milliseconds of 32 bits.
 struct defers_49_days : by_copy {
-    explicit defers_49_days(manual_environment& e) : by_copy(e), env(e) {}
+    using by_copy::by_copy;
     fault schedule_copy(queued_message& m, waybill::queue_policy::scheduled_copy copy)
     {
-        const auto ms = (copy.until - env.wall_now()).count() / 1'000'000;
-        if (ms > 0) copy.until = env.wall_now() + 1ms * static_cast<std::uint32_t>(ms);
+        const auto ms = copy.delay.count() / 1'000'000;
+        copy.delay = 1ms * static_cast<std::uint32_t>(ms);
         return by_copy::schedule_copy(m, copy);
     }
-    manual_environment& env;
 };
 
 struct drops_empty_bodies : by_time {

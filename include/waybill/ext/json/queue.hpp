@@ -153,7 +153,7 @@ void to_json(Json& j, const abandon& a)
 template <detail::json_value Json>
 void to_json(Json& j, const defer& a)
 {
-    j = {{"act", "defer"}, {"until", a.until}};
+    j = {{"act", "defer"}, {"delay", a.delay}};
 }
 
 template <detail::json_value Json>

@@ -55,12 +55,12 @@ concept abandons_counted = requires(Q& q, typename Q::message& m) {
 
 /// The queue holds back the message itself.
 template <class Q>
-concept defers_uncounted = requires(Q& q, typename Q::message& m, wall_time until) {
-    { q.defer(m, until, false) } -> std::convertible_to<fault>;
+concept defers_uncounted = requires(Q& q, typename Q::message& m, duration delay) {
+    { q.defer(m, delay, false) } -> std::convertible_to<fault>;
 };
 template <class Q>
-concept defers_counted = requires(Q& q, typename Q::message& m, wall_time until) {
-    { q.defer(m, until) } -> std::convertible_to<fault>;
+concept defers_counted = requires(Q& q, typename Q::message& m, duration delay) {
+    { q.defer(m, delay) } -> std::convertible_to<fault>;
 };
 
 /// A copy takes the place of the message.
@@ -80,8 +80,8 @@ concept message_of_copies = requires(const Message& m) {
 /// The queue returns a deferred message only for its pointer.
 template <class Q>
 concept defers_with_pointers =
-    requires(Q& q, typename Q::message& m, std::uint64_t tries, wall_time due) {
-        { q.schedule_pointer(m, tries, due) } -> std::convertible_to<fault>;
+    requires(Q& q, typename Q::message& m, std::uint64_t tries, duration delay) {
+        { q.schedule_pointer(m, tries, delay) } -> std::convertible_to<fault>;
     };
 template <class Q>
 concept names_pointer = requires(const typename Q::pointer& p) {

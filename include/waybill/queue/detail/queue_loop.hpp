@@ -389,8 +389,7 @@ private:
     [[nodiscard]] settlement settle_with(const settle_policy& p, const queue_delivery& d,
                                          const handled& h)
     {
-        const double random = clock_.random();
-        return settle(p, d, h.reason.kind, random, clock_.wall_now(), h.retry_after);
+        return settle(p, d, h.reason.kind, clock_.random(), h.retry_after);
     }
 
     auto settler(pointer& p) { return pointer_settler<Q, clock_type>{queue_, p, clock_, report_}; }

@@ -107,7 +107,7 @@ public:
             },
             [&](waybill::defer d) {
                 how = outcome::deferred;
-                failure = hold_back(d.until, reason.kind == fault_kind::transient);
+                failure = hold_back(d.delay, reason.kind == fault_kind::transient);
             },
             [&](const dead_letter_message& d) {
                 how = outcome::dead_lettered;
@@ -184,7 +184,7 @@ private:
             return true;
         }
         const duration longest = pause(policy_.pauses, UINT32_MAX, clock_.random());
-        return hold_back(clock_.wall_now() + longest, false).ok();
+        return hold_back(longest, false).ok();
     }
 
     [[nodiscard]] fault give_back(bool failed)
@@ -193,27 +193,27 @@ private:
         else return queue_.abandon(message_);
     }
 
-    [[nodiscard]] fault hold_back(wall_time until, bool failed)
+    [[nodiscard]] fault hold_back(duration delay, bool failed)
     {
         if constexpr (abilities::by_pointer) {
             // A pointer that is visible before the lock ends could find its message not deferred.
-            until = later(until, clock_.wall_now() + lock_.left());
-            set_visible_at(until);
+            delay = greater(delay, lock_.left());
+            visible_at_ = clock_.now() + delay;
             const std::uint64_t before = pointer_ == nullptr ? 0 : std::uint64_t{pointer_->tries};
             const std::uint64_t tries = saturating_add(before, failed ? 1 : 0);
             fault f =
-                call([&]() -> fault { return queue_.schedule_pointer(message_, tries, until); });
+                call([&]() -> fault { return queue_.schedule_pointer(message_, tries, delay); });
             if (!f.ok()) return f;
             return call([&]() -> fault { return queue_.defer(message_); });
         } else if constexpr (abilities::by_copy) {
-            set_visible_at(until);
-            return replace_by_copy(until, failed);
+            visible_at_ = clock_.now() + delay;
+            return replace_by_copy(delay, failed);
         } else if constexpr (defers_uncounted<Q>) {
-            set_visible_at(until);
-            return call([&]() -> fault { return queue_.defer(message_, until, failed); });
+            visible_at_ = clock_.now() + delay;
+            return call([&]() -> fault { return queue_.defer(message_, delay, failed); });
         } else if constexpr (defers_counted<Q>) {
-            set_visible_at(until);
-            return call([&]() -> fault { return queue_.defer(message_, until); });
+            visible_at_ = clock_.now() + delay;
+            return call([&]() -> fault { return queue_.defer(message_, delay); });
         } else {
             return {};  // settle() defers no message of a queue that cannot
         }
@@ -221,7 +221,7 @@ private:
 
     /// First the copy, then the message: a crash between the calls repeats both, and the broker
     /// drops the second copy by its id.
-    [[nodiscard]] fault replace_by_copy(wall_time until, bool failed)
+    [[nodiscard]] fault replace_by_copy(duration delay, bool failed)
     {
         const std::string_view id = message_.id;
         const std::string_view original = message_.original_id;
@@ -231,7 +231,7 @@ private:
                                           failed ? count : saturating_sub(count, 1));
         const queue_policy::scheduled_copy copy{scheduled_id(policy_.copy_key, number, id),
                                                 std::string(original.empty() ? id : original),
-                                                tries, until};
+                                                tries, delay};
         fault f = call([&]() -> fault { return queue_.schedule_copy(message_, copy); });
         if (!f.ok()) return f;
         return call([&]() -> fault { return queue_.complete(message_); });
@@ -248,11 +248,6 @@ private:
             fault f = queue_.abandon(*pointer_);
             if (!f.ok()) report_.queue_fault = std::move(f);
         }
-    }
-
-    void set_visible_at(wall_time until)
-    {
-        visible_at_ = clock_.now() + (until - clock_.wall_now());
     }
 
     Q& queue_;

@@ -39,8 +39,7 @@ public:
                                    .max_attempts = tries_};  // no limit was reached
     }
 
-    [[nodiscard]] constexpr settlement transient(double random, wall_time now,
-                                                 duration hint) const noexcept
+    [[nodiscard]] constexpr settlement transient(double random, duration hint) const noexcept
     {
         // decide() needs a steady time, but only the length of its pause is used.
         const retry_action next =
@@ -50,14 +49,13 @@ public:
                                        policy_.levels.max_attempts()};
         }
         const auto* const wait = get_if<wait_until>(&next);
-        if (wait != nullptr && policy_.can_defer) return defer_by(now, wait->time - steady_time{});
+        if (wait != nullptr && policy_.can_defer) return defer_by(wait->time - steady_time{});
         if (is_last_delivery_) return dead_letter_last_delivery();
         if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};
         return abandon{.failed = true};
     }
 
-    [[nodiscard]] constexpr settlement infrastructure(double random, wall_time now,
-                                                      duration hint) const noexcept
+    [[nodiscard]] constexpr settlement infrastructure(double random, duration hint) const noexcept
     {
         const bool last_and_counted = is_last_delivery_ && policy_.release_counts;
         const settle_policy::when_down on_outage = policy_.on_outage;
@@ -67,17 +65,17 @@ public:
             is_last_delivery_ ? policy_.defer_renews : on_outage == settle_policy::when_down::defer;
         if (defers && policy_.can_defer) {
             const auto n = static_cast<std::uint32_t>(lesser(count_, UINT32_MAX));
-            return defer_by(now, pause(policy_.levels.pauses, n, random, hint));
+            return defer_by(pause(policy_.levels.pauses, n, random, hint));
         }
         if (last_and_counted) return dead_letter_last_delivery();
         if (is_last_delivery_) return abandon{.failed = false};
         return let_lock_expire{let_lock_expire::cause::outage};
     }
 
-    [[nodiscard]] constexpr settlement cancelled(wall_time now) const noexcept
+    [[nodiscard]] constexpr settlement cancelled() const noexcept
     {
         if (!is_last_delivery_ || !policy_.release_counts) return abandon{.failed = false};
-        if (policy_.can_defer) return defer_by(now, {});
+        if (policy_.can_defer) return defer_by({});
         return dead_letter_last_delivery();
     }
 
@@ -88,10 +86,10 @@ private:
                                    policy_.max_deliveries};
     }
 
-    [[nodiscard]] constexpr settlement defer_by(wall_time now, duration pause_length) const noexcept
+    [[nodiscard]] constexpr settlement defer_by(duration delay) const noexcept
     {
         if (is_last_delivery_ && !policy_.defer_renews) return dead_letter_last_delivery();
-        return defer{now + lesser(greater(pause_length, duration{}), policy_.longest_defer)};
+        return defer{lesser(greater(delay, duration{}), policy_.longest_defer)};
     }
 
     const settle_policy& policy_;
