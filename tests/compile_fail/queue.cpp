@@ -200,18 +200,19 @@ static_assert(&validated<copies_without_members> != nullptr);
 struct complete_pointers : complete_queue {
     struct pointer {
         std::uint64_t tries = 0;
+        std::uint64_t deliveries = 0;
     };
-    using complete_queue::abandon, complete_queue::complete;
+    using complete_queue::complete;
     waybill::fault schedule_pointer(mail&, std::uint64_t tries, waybill::duration delay);
     waybill::fault defer(mail&);
     waybill::result<std::optional<pointer>> receive_pointer(waybill::duration lock);
     waybill::result<std::optional<mail>> receive_deferred(pointer&, waybill::duration lock);
     waybill::fault complete(pointer&);
-    waybill::fault abandon(pointer&);
+    waybill::fault schedule_pointer(pointer&, std::uint64_t tries, waybill::duration delay);
 };
 static_assert(!waybill::validate<complete_pointers>(waybill::queue_policy{}));
 
-// expect: message queue with schedule_pointer: a nested type pointer with tries must exist
+// expect: message queue with schedule_pointer: a nested type pointer with tries and deliveries
 struct pointer_without_tries : complete_pointers {
     struct pointer {};
 };
@@ -238,11 +239,11 @@ struct without_receive_deferred : complete_pointers {
 };
 static_assert(&validated<without_receive_deferred> != nullptr);
 
-// expect: message queue with schedule_pointer: complete(pointer&) and abandon(pointer&) must exist
-struct without_abandon_of_pointers : complete_pointers {
-    waybill::fault abandon(mail&, bool failed);
+// expect: message queue with schedule_pointer: complete(pointer&) and schedule_pointer(pointer&
+struct without_further_pointers : complete_pointers {
+    waybill::fault schedule_pointer(mail&, std::uint64_t tries, waybill::duration delay);
 };
-static_assert(&validated<without_abandon_of_pointers> != nullptr);
+static_assert(&validated<without_further_pointers> != nullptr);
 
 // expect: queue_conformance: make() must return a message queue
 auto make_returns_number(manual_environment& env)

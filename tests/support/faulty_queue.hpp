@@ -105,10 +105,10 @@ public:
     {
         return with_fault([&] { return queue_.complete(p); });
     }
-    waybill::fault abandon(pointer& p)
+    waybill::fault schedule_pointer(pointer& p, std::uint64_t tries, waybill::duration delay)
         requires waybill::detail::defers_with_pointers<Q>
     {
-        return with_fault([&] { return queue_.abandon(p); });
+        return with_fault([&] { return queue_.schedule_pointer(p, tries, delay); });
     }
 
     void die() noexcept { alive_ = false; }

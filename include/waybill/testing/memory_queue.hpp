@@ -59,6 +59,7 @@ struct queued_pointer {
     std::uint64_t number = 0;
     std::uint64_t original = 0;
     std::uint64_t tries = 0;
+    std::uint64_t deliveries = 0;  ///< Deliveries, this one included.
     std::uint64_t lock = 0;
 
     friend bool operator==(const queued_pointer&, const queued_pointer&) = default;
@@ -178,10 +179,12 @@ public:
     fault schedule_pointer(message& m, std::uint64_t tries, duration delay)
         requires(Deferral == queue_deferral::by_pointer)
     {
-        const std::uint64_t number = ++last_number_;
-        pointers_.emplace(number, stored_pointer{.what = {number, m.number, tries},
-                                                 .due = env_.wall_now() + delay});
-        return {};
+        return add_pointer(m.number, tries, delay);
+    }
+    fault schedule_pointer(const pointer& p, std::uint64_t tries, duration delay)
+        requires(Deferral == queue_deferral::by_pointer)
+    {
+        return add_pointer(p.original, tries, delay);
     }
 
     fault defer(message& m)
@@ -200,6 +203,7 @@ public:
     {
         for (auto& [number, p] : pointers_) {
             if (!is_visible(p.lock_end, p.due)) continue;
+            ++p.what.deliveries;
             p.what.lock = ++last_lock_;
             p.lock_end = env_.now() + lock;
             return std::optional(p.what);
@@ -224,14 +228,6 @@ public:
     {
         if (find_pointer(p) == nullptr) return lost();
         pointers_.erase(p.number);
-        return {};
-    }
-    fault abandon(pointer& p)
-        requires(Deferral == queue_deferral::by_pointer)
-    {
-        stored_pointer* s = find_pointer(p);
-        if (s == nullptr) return lost();
-        s->lock_end = steady_time::lowest();
         return {};
     }
     fault renew(pointer& p, duration lock)
@@ -282,6 +278,14 @@ private:
         if (Deferral == queue_deferral::by_copy && !ids_.insert(m.id).second) return;
         const std::uint64_t number = m.number;
         stored_.emplace(number, stored{.what = std::move(m), .due = due});
+    }
+
+    fault add_pointer(std::uint64_t original, std::uint64_t tries, duration delay)
+    {
+        const std::uint64_t number = ++last_number_;
+        pointers_.emplace(number, stored_pointer{.what = {number, original, tries},
+                                                 .due = env_.wall_now() + delay});
+        return {};
     }
 
     [[nodiscard]] message deliver(stored& s, duration lock)

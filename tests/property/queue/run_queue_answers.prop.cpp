@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // run_queue against a queue that gives any answer to each call, with handlers that give any answer,
-// outages, and processes that end anywhere. The oracle sees only the calls that took effect, their
-// times, and the report. It knows nothing of the driver.
+// outages, and processes that end anywhere. In half of the worlds, another consumer works between any
+// two calls. A queue with copies or pointers may have another clock than its callers. The oracle sees
+// only the calls that took effect, their times, and the report. It knows nothing of the driver.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,6 +38,7 @@ namespace {
 constexpr duration lock = duration::seconds(30);
 constexpr duration to_settle = duration::seconds(1);
 constexpr std::uint64_t max_crashes = 5;
+constexpr std::uint64_t max_pointer_deliveries = 10;
 constexpr std::string_view key = "a key of the tests";
 
 enum class job : std::uint8_t {
@@ -77,6 +80,8 @@ struct world {
         if (roll.one_in(2)) outage_from = env.now() + duration::seconds(std::int64_t(roll(300)));
         outage_until = outage_from + duration::seconds(std::int64_t(roll(3'600)));
         with_breaker = roll.one_in(2);
+        with_other = roll.one_in(2);
+        if (roll.one_in(2)) skew = duration::seconds(roll.one_in(2) ? -300 : 300);
     }
 
     [[nodiscard]] bool trouble()
@@ -96,6 +101,19 @@ struct world {
     {
         if (broken.empty()) broken = promise;
     }
+    /// The other consumer makes some calls.
+    void let_other_work()
+    {
+        if (!with_other || other_works || !alive || !roll.one_in(4)) return;
+        other_works = true;
+        other();
+        other_works = false;
+    }
+    /// How long the queue waits, if its caller computes a time with a clock that differs by `skew`.
+    [[nodiscard]] duration waits_for(duration delay) const
+    {
+        return delay + skew < duration{} ? duration{} : delay + skew;
+    }
     [[nodiscard]] bool is_down() { return !(env.now() < outage_from) && env.now() < outage_until; }
 
     dice roll;
@@ -107,6 +125,11 @@ struct world {
     steady_time outage_from = steady_time::highest();
     steady_time outage_until = steady_time::highest();
     bool with_breaker = false;
+    bool with_other = false;
+    bool other_works = false;
+    std::function<void()> other{};
+    duration skew{};
+    std::uint64_t stuck = 0;  // in the reports
     bool counts_crashes = true;
     bool alive = true;
     std::map<std::string, history> messages{};           // by body
@@ -127,7 +150,7 @@ public:
 
     result<std::optional<message>> receive(duration d)
     {
-        if (w_.with_breaker &&
+        if (w_.with_breaker && !w_.with_other &&
             w_.breaker.state(w_.env.now()) == circuit_breaker::circuit_state::open)
             w_.breaks("a message is received while the circuit breaker is open");
         return answer([&] { return delivered(base::receive(d)); });
@@ -140,7 +163,13 @@ public:
     result<std::optional<pointer>> receive_pointer(duration d)
         requires(D == queue_deferral::by_pointer)
     {
-        return answer([&] { return base::receive_pointer(d); });
+        return answer([&]() -> result<std::optional<pointer>> {
+            for (;;) {
+                auto p = base::receive_pointer(d);
+                if (!p || !*p || (**p).deliveries <= max_pointer_deliveries) return p;
+                (void)base::complete(**p);  // to the dead letters of the pointers' queue
+            }
+        });
     }
     fault complete(message& m)
     {
@@ -155,10 +184,10 @@ public:
     {
         return answer([&] { return failure_settled(m, base::abandon(m, failed)); });
     }
-    fault abandon(pointer& p)
+    fault schedule_pointer(pointer& p, std::uint64_t tries, duration delay)
         requires(D == queue_deferral::by_pointer)
     {
-        return answer([&] { return base::abandon(p); });
+        return answer([&] { return base::schedule_pointer(p, tries, w_.waits_for(delay)); });
     }
     fault defer(message& m, duration delay, bool failed)
         requires(D == queue_deferral::by_time)
@@ -178,8 +207,8 @@ public:
         requires(D == queue_deferral::by_pointer)
     {
         return answer([&] {
-            w_.messages[m.body].due = w_.env.now() + delay;
-            return base::schedule_pointer(m, tries, delay);
+            w_.messages[m.body].due = w_.env.now() + w_.waits_for(delay);
+            return base::schedule_pointer(m, tries, w_.waits_for(delay));
         });
     }
     fault schedule_copy(message& m, const queue_policy::scheduled_copy& copy)
@@ -188,7 +217,9 @@ public:
         return answer([&] {
             if (copy.id.size() > 128) w_.breaks("the id of a copy is too long");
             if (copy.original_id != m.body) w_.breaks("the original id of a copy is lost");
-            return base::schedule_copy(m, copy);
+            queue_policy::scheduled_copy stored = copy;
+            stored.delay = w_.waits_for(copy.delay);
+            return base::schedule_copy(m, stored);
         });
     }
     fault dead_letter(message& m, std::string_view reason)
@@ -228,7 +259,11 @@ private:
         };
         if (!w_.alive) return failed("the process has ended");
         w_.pass_time();
-        if (!w_.trouble()) return call();
+        if (!w_.trouble()) {
+            answer_type a = call();
+            w_.let_other_work();
+            return a;
+        }
         switch (w_.roll(4)) {
             case 0: return failed("no connection");
             case 1: (void)call(); return failed("the answer is lost");
@@ -246,7 +281,8 @@ private:
         history& h = w_.messages[(**r).body];
         if (w_.unsettled[(**r).number]++ != 0) ++h.ever_unsettled;
         h.due.reset();
-        if ((**r).deliveries == 1 && h.handled == 0 && w_.troubles_made == 0) check_order();
+        if ((**r).deliveries == 1 && h.handled == 0 && w_.troubles_made == 0 && !w_.with_other)
+            check_order();
         return r;
     }
 
@@ -262,7 +298,8 @@ private:
     fault failure_settled(const message& m, fault f)
     {
         // The repeated call after a lost answer finds the message settled.
-        if (f.kind == fault_kind::ownership_lost && w_.unsettled[m.number] != 0)
+        // The work of another consumer may take longer than a call.
+        if (f.kind == fault_kind::ownership_lost && w_.unsettled[m.number] != 0 && !w_.with_other)
             w_.breaks("a failure is settled after the end of its lock");
         if (f.ok()) w_.unsettled[m.number] = 0;
         return f;
@@ -274,7 +311,7 @@ private:
             if (h.kind != job::is_permanent) w_.breaks("a dead letter has the reason of another");
         } else if (reason.starts_with("exhausted: ")) {
             const bool tried = h.first_try && !(w_.env.now() < *h.first_try + w_.retry_for);
-            if (!tried && h.ever_unsettled == 0)
+            if (!tried && h.ever_unsettled == 0 && !waits_too_short())
                 w_.breaks("a message is dead-lettered before the end of retry_for");
         } else if (reason.starts_with("crashes: ")) {
             if (crashes < max_crashes)
@@ -282,6 +319,13 @@ private:
         } else {
             w_.breaks("a dead letter has no reason");
         }
+    }
+
+    /// The queue does not make the requested pauses.
+    [[nodiscard]] bool waits_too_short() const
+    {
+        return w_.skew < duration{} &&
+               (D == queue_deferral::by_copy || D == queue_deferral::by_pointer);
     }
 
     world& w_;
@@ -339,6 +383,7 @@ struct mutant {
     bool failure_is_success = false;
     bool forgets_an_outcome = false;
     bool hides_pointers = false;
+    bool looks_once = false;
     bool refusal_is_outage = false;
     bool guessed_ids = false;
 };
@@ -353,7 +398,9 @@ struct misused : service<D> {
         requires(D == queue_deferral::by_pointer)
     {
         if (change.hides_pointers && this->size() > 1) return std::optional<queued_pointer>();
-        return base::receive_pointer(d);
+        auto p = base::receive_pointer(d);
+        if (change.looks_once && p && *p) (**p).deliveries = 2;
+        return p;
     }
     fault schedule_copy(queued_message& m, const queue_policy::scheduled_copy& copy)
         requires(D == queue_deferral::by_copy)
@@ -397,6 +444,8 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
         // Without a deferral, a queue cannot tell a crash from a pause.
         const bool dies = kind == job::ends_its_process || kind == job::outlasts_its_lock;
         if (dies && D == queue_deferral::none) kind = job::succeeds;
+        // With such a clock, a refused letter has no pause, and its message keeps others waiting.
+        if (kind == job::has_too_large_letter && w.skew < duration{}) kind = job::succeeds;
         w.messages[body].kind = kind;
         queue.put(body, body);
         w.messages[body + ":1"].kind = job::succeeds;
@@ -421,14 +470,9 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
         return f;
     };
     driver_environment env{w, change.slow_clock, w.env.now()};
-    const steady_time begin = w.env.now();
-    queue_report r;
-    for (int process = 0; process != 300; ++process) {
-        w.alive = true;
-        w.env.stop_at(steady_time::highest());
-        auto limited = time_limited(env, duration::seconds(14'400));
-        r = run_queue(queue, handle, policy, limited);
+    const auto check_report = [&](queue_report& r) {
         received += r.received;
+        w.stuck += r.stuck;
         if (change.forgets_an_outcome && r.completed != 0) --r.completed;
         if (r.received != r.completed + r.given_back + r.deferred + r.dead_lettered +
                               r.left_to_lock + r.unconfirmed + r.stuck)
@@ -436,6 +480,19 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
         if (r.listed.size() + r.unlisted !=
             r.dead_lettered + r.left_to_lock + r.unconfirmed + r.stuck)
             w.breaks("a delivery to check is not listed");
+    };
+    w.other = [&] {
+        auto limited = time_limited(env, duration::seconds(std::int64_t(1 + w.roll(3))));
+        queue_report r = run_queue(queue, handle, policy, limited);
+        check_report(r);
+    };
+    const steady_time begin = w.env.now();
+    for (int process = 0; process != 300; ++process) {
+        w.alive = true;
+        w.env.stop_at(steady_time::highest());
+        auto limited = time_limited(env, duration::seconds(14'400));
+        queue_report r = run_queue(queue, handle, policy, limited);
+        check_report(r);
         if (w.alive) break;
         w.env.advance(duration::seconds(1));
     }
@@ -462,7 +519,7 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
         const bool may_stay = h.kind == job::has_too_large_letter;
         if (left.contains(body)) {
             if (!may_stay) return "a message is not settled";
-            if (r.stuck == 0) return "a message stays, and no report names it";
+            if (w.stuck == 0) return "a message stays, and no report names it";
             continue;
         }
         if (!dead.contains(body) && h.effects == 0) return "a message is lost";
@@ -522,6 +579,7 @@ TEST_CASE("run_queue: the oracle catches a wrong driver for each promise")
     breaks({.no_breaker = true}, "a message is received while the circuit breaker is open");
     breaks({.outage_is_transient = true}, "a message is dead-lettered before the end of retry_for");
     breaks({.hides_pointers = true}, "a new message comes before one that is due");
+    breaks({.looks_once = true}, "a message is not settled");
     breaks({.slow_clock = true}, "a failure is settled after the end of its lock");
     breaks({.max_crashes = 6}, "a message is handled after max_crashes");
     breaks({.max_crashes = 4}, "a message is dead-lettered after too few crashes");

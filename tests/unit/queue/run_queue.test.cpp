@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,6 +34,7 @@ using waybill::testing::manual_environment;
 using waybill::testing::memory_queue;
 using waybill::testing::queue_deferral;
 using waybill::testing::queued_message;
+using waybill::testing::queued_pointer;
 
 using end_reason = queue_report::end_reason;
 using outcome = queue_report::outcome;
@@ -588,6 +590,7 @@ struct recorded_by_time : queue_with<queue_deferral::by_time> {
 };
 struct recorded_by_pointer : queue_with<queue_deferral::by_pointer> {
     explicit recorded_by_pointer(manual_environment& e) : memory_queue(e), env(e) {}
+    using memory_queue::schedule_pointer;
     fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::duration delay)
     {
         due[m.body] = env.now() + delay;
@@ -978,6 +981,129 @@ TEST_CASE("a worker's wall clock that differs from the queue's does not change t
     same_pauses(retried_for<queue_deferral::by_time>);
     same_pauses(retried_for<queue_deferral::by_copy>);
     same_pauses(retried_for<queue_deferral::by_pointer>);
+}
+
+namespace {
+
+// Pointers have a queue of their own, which moves a pointer to its dead letters after seven
+// deliveries.
+struct limited_pointers : queue_with<queue_deferral::by_pointer> {
+    using base = queue_with<queue_deferral::by_pointer>;
+    using base::base, base::schedule_pointer;
+
+    waybill::result<std::optional<queued_pointer>> receive_pointer(waybill::duration lock)
+    {
+        auto p = base::receive_pointer(lock);
+        if (!p || !*p || (**p).deliveries <= 7) return p;
+        (void)base::complete(**p);
+        return std::optional<queued_pointer>();
+    }
+};
+
+// Its clock is five minutes ahead of the callers, which give it a time: a pointer is visible at
+// once. Before a message is deferred, another consumer works.
+struct early_pointers : limited_pointers {
+    using limited_pointers::limited_pointers, base::schedule_pointer;
+
+    fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::duration delay)
+    {
+        return base::schedule_pointer(m, tries, std::max(delay - 5min, waybill::duration{}));
+    }
+    fault defer(queued_message& m)
+    {
+        if (auto other = std::exchange(other_consumer, {})) other();
+        return base::defer(m);
+    }
+    std::function<void()> other_consumer;
+};
+
+struct unreachable_originals : limited_pointers {
+    using limited_pointers::limited_pointers;
+    waybill::result<std::optional<queued_message>> receive_deferred(const queued_pointer& p,
+                                                                    waybill::duration lock)
+    {
+        if (failures_left == 0) return base::receive_deferred(p, lock);
+        --failures_left;
+        return waybill::unexpected(waybill::infrastructure("no connection"));
+    }
+    int failures_left = 0;
+};
+
+fault busy_once(const queued_message& m, int& calls)
+{
+    return ++calls == 1 ? waybill::transient("busy " + m.body) : fault{};
+}
+
+}  // namespace
+
+TEST_CASE("a pointer that finds its message not deferred yet finds it after its lock")
+{
+    manual_environment env(start);
+    early_pointers queue(env);
+    queue.put("a");
+    int calls = 0;
+    const auto handle = [&](const queued_message& m) { return busy_once(m, calls); };
+    queue.other_consumer = [&] {
+        auto limited = waybill::time_limited(env, 2s);
+        (void)waybill::run_queue(queue, handle, {}, limited);
+    };
+    auto limited = waybill::time_limited(env, 1h);
+    const auto r =
+        waybill::run_queue(queue, handle, {.lock = 30s, .stop_when_empty = true}, limited);
+    CHECK(r.end == end_reason::empty);
+    CHECK(r.completed == 1);
+    CHECK(queue.completed() == 1);
+    CHECK(env.now() - start < waybill::duration(90s));
+}
+
+TEST_CASE("a pointer whose message is gone is removed after its lock")
+{
+    manual_environment env(start);
+    queue_with<queue_deferral::by_pointer> queue(env);
+    queue.put("a");
+    auto m = *queue.receive(30s);
+    (void)queue.schedule_pointer(*m, 0, {});
+    (void)queue.complete(*m);
+    auto limited = waybill::time_limited(env, 70s);
+    const auto r = waybill::run_queue(queue, [](const queued_message&) {}, {.lock = 30s}, limited);
+    CHECK(r.received == 0);
+    CHECK(queue.pointers() == 0);
+}
+
+TEST_CASE("failed requests for a message use up no pointer")
+{
+    manual_environment env(start);
+    unreachable_originals queue(env);
+    queue.put("a");
+    int calls = 0;
+    const auto handle = [&](const queued_message& m) { return busy_once(m, calls); };
+    queue.failures_left = 50;
+    auto limited = waybill::time_limited(env, 2h);
+    const auto r =
+        waybill::run_queue(queue, handle, {.lock = 30s, .stop_when_empty = true}, limited);
+    CHECK(queue.failures_left == 0);
+    CHECK(r.completed == 1);
+}
+
+TEST_CASE("stops between a pointer and its message use up no pointer")
+{
+    manual_environment env(start);
+    limited_pointers queue(env);
+    queue.put("a");
+    int calls = 0;
+    bool stops = false;
+    const auto handle = [&](const queued_message& m) {
+        return stops ? waybill::cancelled("stopping") : busy_once(m, calls);
+    };
+    auto first = waybill::time_limited(env, 5s);
+    CHECK(waybill::run_queue(queue, handle, {}, first).deferred == 1);
+    env.advance(1h);
+    stops = true;
+    auto second = waybill::time_limited(env, 20s);
+    CHECK(waybill::run_queue(queue, handle, {}, second).given_back >= 15);
+    stops = false;
+    CHECK(waybill::run_queue(queue, handle, {.stop_when_empty = true}, env).completed == 1);
+    CHECK(queue.pointers() == 0);
 }
 
 TEST_CASE("no id that a sender chooses keeps a copy out of the queue")

@@ -86,6 +86,7 @@ concept defers_with_pointers =
 template <class Q>
 concept names_pointer = requires(const typename Q::pointer& p) {
     { p.tries } -> std::convertible_to<std::uint64_t>;
+    { p.deliveries } -> std::convertible_to<std::uint64_t>;
 };
 template <class Q>
 concept defers_for_pointer = requires(Q& q, typename Q::message& m) {
@@ -100,10 +101,11 @@ concept receives_deferred = requires(Q& q, typename Q::pointer& p, duration lock
     { q.receive_deferred(p, lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
 };
 template <class Q>
-concept settles_pointers = requires(Q& q, typename Q::pointer& p) {
-    { q.complete(p) } -> std::convertible_to<fault>;
-    { q.abandon(p) } -> std::convertible_to<fault>;
-};
+concept settles_pointers =
+    requires(Q& q, typename Q::pointer& p, std::uint64_t tries, duration delay) {
+        { q.complete(p) } -> std::convertible_to<fault>;
+        { q.schedule_pointer(p, tries, delay) } -> std::convertible_to<fault>;
+    };
 
 template <class Q, class Message>
 concept renews = requires(Q& q, Message& m, duration lock) {
@@ -178,8 +180,8 @@ struct checked_queue {
     static constexpr bool with_pointers = has_message && defers_with_pointers<Q>;
     static constexpr bool has_pointer = with_pointers && names_pointer<Q>;
     static_assert(!with_pointers || has_pointer,
-                  "message queue with schedule_pointer: a nested type pointer with tries must "
-                  "exist");
+                  "message queue with schedule_pointer: a nested type pointer with tries and "
+                  "deliveries must exist");
     static_assert(!with_pointers || defers_for_pointer<Q>,
                   "message queue with schedule_pointer: defer(message&) must exist and return a "
                   "waybill::fault");
@@ -190,8 +192,9 @@ struct checked_queue {
                   "message queue with schedule_pointer: receive_deferred(pointer&, duration lock) "
                   "must exist and return a waybill::result<std::optional<message>>");
     static_assert(!has_pointer || settles_pointers<Q>,
-                  "message queue with schedule_pointer: complete(pointer&) and abandon(pointer&) "
-                  "must exist and return a waybill::fault");
+                  "message queue with schedule_pointer: complete(pointer&) and "
+                  "schedule_pointer(pointer&, std::uint64_t tries, duration delay) must exist and "
+                  "return a waybill::fault");
     static constexpr bool ok =
         has_message && receives<Q> && completes<Q> && dead_letters<Q> &&
         (abandons_uncounted<Q> || abandons_counted<Q>) && copies_fit &&

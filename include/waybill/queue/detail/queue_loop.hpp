@@ -125,7 +125,7 @@ private:
         if (!received) return receive_failed(std::move(received).error());
         consecutive_failures_ = 0;
         if (!*received) return nothing_received(requested);
-        handle(**received, nullptr, requested);
+        handle(**received, nullptr, 0, requested);
     }
 
     void nothing_received(steady_time requested)
@@ -184,8 +184,18 @@ private:
         if (!*received) return false;
         next_pair_ = requested;
         pointer& p = **received;
-        if (clock_.stop_requested()) return give_back_pointer(p);
+        const auto deliveries = static_cast<std::uint64_t>(p.deliveries);
+        if (clock_.stop_requested()) return settler(p).replace(duration{}), true;
         auto original = queue_.receive_deferred(p, policy_.lock);
+        if (original && !*original) {
+            // The message is gone, or its consumer has scheduled the pointer and will defer the
+            // message now. After the first lock of the pointer, that consumer has no lock.
+            if (deliveries > 1) settler(p).complete();
+            return true;
+        }
+        // Before the pointer reaches the maximum of deliveries that is configured at its queue.
+        constexpr std::uint64_t max_deliveries = 4;
+        const bool is_replaced = deliveries > max_deliveries && settler(p).replace(policy_.lock);
         if (!original) {
             // The pointer is left to its lock, so that other pairs are received meanwhile.
             const fault_kind kind = original.error().kind;
@@ -194,30 +204,21 @@ private:
             if (kind != fault_kind::transient) next_pair_ = clock_.now() + policy_.poll_interval;
             return true;
         }
-        if (*original) {
-            report_.originals = saturating_add(report_.originals, 1);
-            handle(**original, &p, requested);
-        } else {
-            settler(p).settle_pointer();  // its message is gone
-        }
+        report_.originals = saturating_add(report_.originals, 1);
+        handle(**original, is_replaced ? nullptr : &p, static_cast<std::uint64_t>(p.tries),
+               requested);
         return true;
     }
 
-    [[nodiscard]] bool give_back_pointer(pointer& p)
-    {
-        fault f = queue_.abandon(p);
-        if (!f.ok()) report_.queue_fault = std::move(f);
-        return true;
-    }
-
-    void handle(message& m, pointer* p, steady_time requested)
+    /// `p` and `tries` are the pointer of the message and its tries, or null and 0.
+    void handle(message& m, pointer* p, std::uint64_t tries, steady_time requested)
     {
         delivery_record<queue_report> record(report_, id_of_message(m));
         lock_type lock(queue_, m, p, policy_, clock_, requested, report_);
-        const queue_delivery d = delivery_of(m, p);
+        const queue_delivery d = delivery_of(m, tries);
         const handled h = result_of(m, d, lock);
         const settlement s = settlement_of(d, h, lock);
-        queue_settler<Q, clock_type> settler(queue_, m, p, lock, policy_, clock_, report_);
+        queue_settler<Q, clock_type> settler(queue_, m, p, tries, lock, policy_, clock_, report_);
         const queue_report::outcome how = settler.settle(s, h.reason, called_, record);
         // If the message becomes visible again, the queue is not empty until then.
         if (how != queue_report::outcome::completed && how != queue_report::outcome::dead_lettered)
@@ -359,15 +360,14 @@ private:
         return greater(settle_policy_.levels.max_attempts(), min_crashes);
     }
 
-    [[nodiscard]] static queue_delivery delivery_of(const message& m, const pointer* p)
+    [[nodiscard]] static queue_delivery delivery_of(const message& m, std::uint64_t pointer_tries)
     {
         queue_delivery d;
         d.count = greater(static_cast<std::uint64_t>(m.deliveries), 1);
         d.tries = d.count;
         if constexpr (abilities::by_copy)
             d.tries = saturating_add(d.count, static_cast<std::uint64_t>(m.tries));
-        if constexpr (abilities::by_pointer)
-            if (p != nullptr) d.tries = saturating_add(d.count, std::uint64_t{p->tries});
+        if constexpr (abilities::by_pointer) d.tries = saturating_add(d.count, pointer_tries);
         if constexpr (requires { static_cast<std::uint64_t>(m.outage_deliveries); })
             d.outage_deliveries = static_cast<std::uint64_t>(m.outage_deliveries);
         return d;

@@ -49,7 +49,6 @@ template <class Clock, class Call, class HasTime>
     }
 }
 
-/// Completes a pointer. If that fails, the pointer is received again, and finds no message.
 template <class Q, class Clock>
 struct pointer_settler {
     Q& queue;
@@ -57,10 +56,28 @@ struct pointer_settler {
     Clock& clock;
     queue_report& report;
 
-    void settle_pointer()
+    /// If it fails, the pointer is received again, and finds no message.
+    void complete()
     {
-        const auto call = [&]() -> fault { return queue.complete(pointer); };
-        (void)call_to_settle(clock, report, call, [](duration) { return true; });
+        (void)settle([&]() -> fault { return queue.complete(pointer); });
+    }
+
+    /// Another pointer to the same message takes its place. Its deliveries count from 1. A crash
+    /// between the calls leaves both. False if no pointer is scheduled: this one is left to its
+    /// lock.
+    bool replace(duration delay)
+    {
+        const auto tries = static_cast<std::uint64_t>(pointer.tries);
+        const auto call = [&]() -> fault { return queue.schedule_pointer(pointer, tries, delay); };
+        if (!settle(call).ok()) return false;
+        complete();
+        return true;
+    }
+
+    template <class Call>
+    [[nodiscard]] fault settle(Call&& call)
+    {
+        return call_to_settle(clock, report, call, [](duration) { return true; });
     }
 };
 
@@ -73,11 +90,13 @@ class queue_settler {
     using outcome = queue_report::outcome;
 
 public:
-    queue_settler(Q& queue, message& m, pointer* p, lock_type& lock, const queue_policy& policy,
-                  Clock& clock, queue_report& report)
+    /// `tries` are those of the pointer that returned the message, or 0.
+    queue_settler(Q& queue, message& m, pointer* p, std::uint64_t tries, lock_type& lock,
+                  const queue_policy& policy, Clock& clock, queue_report& report)
         : queue_(queue),
           message_(m),
           pointer_(p),
+          tries_(tries),
           lock_(lock),
           policy_(policy),
           clock_(clock),
@@ -196,11 +215,10 @@ private:
     [[nodiscard]] fault hold_back(duration delay, bool failed)
     {
         if constexpr (abilities::by_pointer) {
-            // A pointer that is visible before the lock ends could find its message not deferred.
+            // A pointer that is visible before the lock ends may find its message not deferred.
             delay = greater(delay, lock_.left());
             visible_at_ = clock_.now() + delay;
-            const std::uint64_t before = pointer_ == nullptr ? 0 : std::uint64_t{pointer_->tries};
-            const std::uint64_t tries = saturating_add(before, failed ? 1 : 0);
+            const std::uint64_t tries = saturating_add(tries_, failed ? 1 : 0);
             fault f =
                 call([&]() -> fault { return queue_.schedule_pointer(message_, tries, delay); });
             if (!f.ok()) return f;
@@ -241,18 +259,16 @@ private:
     {
         if constexpr (abilities::by_pointer) {
             if (pointer_ == nullptr) return;
-            if (how != outcome::given_back) {
-                return pointer_settler<Q, Clock>{queue_, *pointer_, clock_, report_}
-                    .settle_pointer();
-            }
-            fault f = queue_.abandon(*pointer_);
-            if (!f.ok()) report_.queue_fault = std::move(f);
+            pointer_settler<Q, Clock> settler{queue_, *pointer_, clock_, report_};
+            if (how == outcome::given_back) settler.replace(duration{});
+            else settler.complete();
         }
     }
 
     Q& queue_;
     message& message_;
     pointer* pointer_;
+    std::uint64_t tries_;
     lock_type& lock_;
     const queue_policy& policy_;
     Clock& clock_;

@@ -299,6 +299,7 @@ void queue_pointer_rules(X& x)
         auto p = pointer();
         x.t.holds(p && p->tries == 5, "receive_pointer: a pointer has the given tries");
         if (!p) return;
+        x.t.holds(p->deliveries == 1, "receive_pointer: deliveries of a pointer count from 1");
         x.t.holds(!pointer().has_value(), "receive_pointer: a pointer is locked");
         auto original = x.queue.receive_deferred(*p, x.lock);
         x.t.holds(original.has_value() && original->has_value(),
@@ -310,9 +311,16 @@ void queue_pointer_rules(X& x)
                   "receive_deferred: a locked message is transient, and not gone");
         (void)x.abandon(**original, false);
         x.t.holds(x.is_empty(), "abandon: an original stays deferred");
-        (void)x.queue.abandon(*p);
+        x.wait_for_lock();
         p = pointer();
-        x.t.holds(p.has_value(), "abandon: a pointer is visible at once");
+        x.t.holds(p && p->deliveries == 2,
+                  "receive_pointer: a pointer is received again after its lock, and counts that");
+        if (!p) return;
+        x.t.holds(x.queue.schedule_pointer(*p, 6, duration{}).ok() && x.queue.complete(*p).ok(),
+                  "schedule_pointer: succeeds with a pointer");
+        p = pointer();
+        x.t.holds(p && p->tries == 6 && p->deliveries == 1,
+                  "schedule_pointer: a further pointer has the given tries, and counts from 1");
         if (!p) return;
         original = x.queue.receive_deferred(*p, x.lock);
         if (!original.has_value() || !original->has_value()) return;
