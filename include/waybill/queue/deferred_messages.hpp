@@ -88,6 +88,7 @@ public:
     struct taken {
         deferred entry{};
         std::uint64_t ticket = 0;
+        bool redelivered = false;  ///< It was taken before, and its hold ended without a report.
 
         friend bool operator==(const taken&, const taken&) = default;
     };
@@ -128,12 +129,15 @@ public:
         deferral_options::hand_out_order order = deferral_options::hand_out_order::by_due)
     {
         while (!in_hand_.empty() && steady_time::at(in_hand_.begin()->at) <= at) {
-            end_hold(entry_at(in_hand_.begin()->sequence));
+            tracked_entry& r = entry_at(in_hand_.begin()->sequence);
+            r.hold_ended = true;
+            end_hold(r);
         }
         std::vector<Taken> out;
         for (auto s = due_.begin(); s != due_.end() && out.size() < max_count; ++s) {
             if (wall_time::at(s->at) > now) break;
-            out.push_back({entry_at(s->sequence).entry, tickets_.last + out.size() + 1});
+            const tracked_entry& r = entry_at(s->sequence);
+            out.push_back({r.entry, tickets_.last + out.size() + 1, r.hold_ended});
         }
         if (order == deferral_options::hand_out_order::group_by_partition)
             out = grouped_by_partition(out);
@@ -170,6 +174,7 @@ public:
     {
         tracked_entry* r = find_in_hand(sequence, ticket);
         if (!r) return event_result::stale;
+        r->hold_ended = false;
         end_hold(*r);
         return event_result::applied;
     }
@@ -230,7 +235,7 @@ public:
     [[nodiscard]] const deferral_options& options() const noexcept { return options_; }
 
     /// Equal options and equal entries, which contain the tickets and ends of hold of those in
-    /// hand. Tickets of entries that are not in hand are ignored.
+    /// hand. Tickets and ended holds of entries that are not in hand are ignored.
     friend bool operator==(const deferred_messages& a, const deferred_messages& b)
     {
         return a.entries_ == b.entries_ && a.options_ == b.options_;
@@ -248,6 +253,7 @@ private:
         entry_state state = entry_state::due;
         std::uint64_t ticket = 0;  // the last ticket; valid only in hand
         steady_time hold_end{};    // valid only in hand
+        bool hold_ended = false;   // without a report; set by `take`
 
         bool operator==(const tracked_entry& other) const noexcept
         {

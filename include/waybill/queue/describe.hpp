@@ -220,7 +220,10 @@ struct line_of<deferred_messages::load_error> : described_line {};
 
 template <>
 struct line_of<deferred_messages::taken> {
-    static std::string text(const auto& a) { return concat(a.entry, ", ticket ", a.ticket); }
+    static std::string text(const auto& a)
+    {
+        return concat(a.entry, ", ticket ", a.ticket, a.redelivered ? ", redelivered" : "");
+    }
 };
 
 template <>
@@ -279,7 +282,8 @@ template <>
 struct line_of<receive_planner_types::original_fetched> {
     static std::string text(const auto& a)
     {
-        return fields("original fetched", "message", a.work, "result", a.result);
+        return fields("original fetched", "message", a.work, "result", a.result, "redelivered",
+                      a.redelivered);
     }
 };
 

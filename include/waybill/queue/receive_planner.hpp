@@ -73,16 +73,16 @@ namespace waybill::inline v0_2 {
 ///   2. The work in hand is at most `max_in_flight`, and at most what the circuit breaker permits.
 ///      In its state `half_open`, pairs are the first probes.
 ///   3. A pointer is completed only after its original was completed, dead-lettered, deferred
-///      again, or found to be gone. If the outcome is unknown, the pointer is given back. A crash
-///      at any point loses no message, but a message may be handled twice.
+///      again, or found to be gone twice, with the end of a lock between. If the outcome is
+///      unknown, the pointer is given back. A crash at any point loses no message, but a message may
+///      be handled twice.
 ///   4. If a handler does not report within the circuit breaker's timeout, its work is given back.
 ///      A later result is stale, even if the work is not given back yet: the caller may already be
 ///      giving it back. The timeout must be longer than any handler takes.
 ///
 /// There is no state to store: after a crash, a new planner starts with new requests. To defer a
-/// message, schedule its pointer first. The pointer must become visible after the lock of the
-/// original has ended. An earlier pointer could find the original not yet deferred, and treat it as
-/// gone.
+/// message, schedule its pointer first. If a pointer is visible earlier, and finds its original not
+/// yet deferred, it is left to its lock, which lasts at least as long as that of the original.
 class receive_planner : public receive_planner_types {
 public:
     using action = variant<take_due_pairs, receive, receive_deferred, settle_original,
@@ -149,8 +149,9 @@ public:
         return event_result::applied;
     }
 
-    /// If the fetch failed, the pointer is given back. If the original is gone, the pointer is
-    /// completed.
+    /// If the fetch failed, the pointer is given back. If the original is not found, the pointer is
+    /// completed if it was redelivered. Otherwise the work ends, and the pointer is left to its lock:
+    /// the original may be about to be deferred.
     event_result on(const original_fetched& e, steady_time now)
     {
         work* w = find(e.work, stage::fetch_original, now);
@@ -162,6 +163,10 @@ public:
         // No handler was called, so the circuit breaker gets neither a success nor a failure.
         breaker_.record(w->permit, fault_kind::cancelled, now);
         w->original_gone = e.result == settle_result::not_found;
+        if (w->original_gone && !e.redelivered) {
+            remove_work(*w);
+            return event_result::applied;
+        }
         w->settle_message_as = w->original_gone ? settle_as::complete : settle_as::give_back;
         w->current_stage = stage::settle_message;
         return event_result::applied;

@@ -50,8 +50,10 @@ struct receive_planner_types {
 
     /// The settlement of a message in hand.
     enum class settle_as : std::uint8_t {
-        complete,     ///< It was processed: complete it.
-        give_back,    ///< It is to be delivered again: abandon it, or give back the entry.
+        complete,  ///< It was processed: complete it.
+        /// It is to be delivered again: abandon a message, give back an entry. Do not abandon a
+        /// pointer: schedule another one to the same original, then complete it.
+        give_back,
         dead_letter,  ///< It is to be moved to the dead letters.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(settle_as) noexcept
@@ -116,6 +118,9 @@ struct receive_planner_types {
     struct original_fetched {
         std::uint64_t work = 0;
         settle_result result = settle_result::done;
+        /// True if the pointer was taken before, and its lock or hold has ended since. Only then
+        /// `not_found` means that the original no longer exists.
+        bool redelivered = false;
         friend bool operator==(const original_fetched&, const original_fetched&) = default;
     };
 

@@ -37,7 +37,7 @@ public:
         if (i == all_.end() && all_.size() >= options_.max_messages)
             return deferred_messages::defer_result::full;
         const bool known = i != all_.end();
-        all_[d.sequence] = {d, 0, false, {}};
+        all_[d.sequence] = {d, 0, false, false, {}};
         return known ? deferred_messages::defer_result::replaced
                      : deferred_messages::defer_result::added;
     }
@@ -45,7 +45,9 @@ public:
     std::vector<deferred_messages::taken> take(wall_time now, steady_time at, std::uint64_t most)
     {
         for (auto& [n, e] : all_) {
-            if (e.held && e.until <= at) e.held = false;
+            if (!e.held || e.until > at) continue;
+            e.held = false;
+            e.again = true;
         }
         std::vector<deferred_messages::taken> out;
         while (out.size() < most) {
@@ -58,7 +60,7 @@ public:
             best->held = true;
             best->until = at + options_.hold;
             best->ticket = ++tickets_;
-            out.push_back({best->what, best->ticket});
+            out.push_back({best->what, best->ticket, best->again});
         }
         return out;
     }
@@ -82,6 +84,7 @@ public:
         if (i == all_.end() || !i->second.held || i->second.ticket != ticket)
             return event_result::stale;
         i->second.held = false;
+        i->second.again = false;
         return event_result::applied;
     }
 
@@ -121,6 +124,7 @@ private:
         deferred what{};
         std::uint64_t ticket = 0;
         bool held = false;
+        bool again = false;  // after the end of its hold
         steady_time until{};
     };
 

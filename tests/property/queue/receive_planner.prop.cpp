@@ -79,9 +79,11 @@ void stays_within_bounds()
                 [&](waybill::receive_planner::receive_deferred r) {
                     RC_ASSERT(pairs.contains(r.work));
                     const auto said = any_answer();
-                    if (said == receive_planner::settle_result::not_found)
-                        may_complete.insert(r.work);
-                    h = in.on(waybill::receive_planner::original_fetched{r.work, said}, at);
+                    const bool again = *rc::gen::arbitrary<bool>();
+                    const bool none = said == receive_planner::settle_result::not_found;
+                    if (none && again) may_complete.insert(r.work);
+                    h = in.on(waybill::receive_planner::original_fetched{r.work, said, again}, at);
+                    RC_ASSERT(in.in_hand() == before - (none && !again ? 1 : 0));
                 },
                 [&](waybill::receive_planner::settle_original s) {
                     RC_ASSERT(pairs.contains(s.work));

@@ -161,6 +161,16 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("receive_planner: a pointer that finds no original at first is left to its lock")
+{
+    receive_planner in(quick);
+    in.on(pairs_taken{2}, s(0));
+    CHECK(in.on(original_fetched{0, receive_planner::settle_result::not_found}, s(0)) ==
+          event_result::applied);
+    CHECK(in.in_hand() == 1);
+    CHECK(in.next(s(0)) == action(receive_planner::receive_deferred{1}));
+}
+
 TEST_CASE("receive_planner: an opening circuit breaker returns the work that has not begun")
 {
     receive_planner in(quick);
@@ -240,7 +250,7 @@ TEST_CASE(
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
-    in.on(original_fetched{0, receive_planner::settle_result::not_found}, s(0));
+    in.on(original_fetched{0, receive_planner::settle_result::not_found, true}, s(0));
     CHECK(in.next(s(0)) ==
           action(receive_planner::settle_message{0, receive_planner::settle_as::complete, true}));
     in.on(message_settled{0}, s(0));

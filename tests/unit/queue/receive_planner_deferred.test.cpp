@@ -34,6 +34,7 @@ struct simulation {
     duration passed{};
     bool again = true;       // failed messages are deferred again
     duration handling = {};  // for how long a handler works
+    duration deferred_after = {};
 
     [[nodiscard]] steady_time now() const { return steady_time::at(1h) + passed; }
     [[nodiscard]] wall_time wall() const { return wall_time::at(50 * 365 * 24h) + passed; }
@@ -103,10 +104,13 @@ struct simulation {
                           now());
                 },
                 [&](receive_planner::receive_deferred a) {
-                    const bool there = at_broker.contains(pairs[a.work].entry.sequence);
+                    const bool there = at_broker.contains(pairs[a.work].entry.sequence) &&
+                                       passed >= deferred_after;
                     const auto said = there ? receive_planner::settle_result::done
                                             : receive_planner::settle_result::not_found;
-                    in.on(receive_planner::original_fetched{a.work, said}, now());
+                    in.on(
+                        receive_planner::original_fetched{a.work, said, pairs[a.work].redelivered},
+                        now());
                     if (there) handle(a.work);
                 },
                 [&](receive_planner::receive) {
@@ -188,13 +192,25 @@ TEST_CASE(
     CHECK(w.log == "11ok ");
 }
 
-TEST_CASE("receive_planner, deferred: an entry whose original is not found is removed")
+TEST_CASE(
+    "receive_planner, deferred: an entry whose original is not found is removed after its hold")
 {
-    simulation w;
+    simulation w({.hold = 60s});
     w.put(1, 0s);
     w.at_broker.clear();
     w.run();
     CHECK(w.log.empty());
+    CHECK(w.passed >= duration(60s));
+    CHECK(w.passed < duration(95s));
+}
+
+TEST_CASE("receive_planner, deferred: an entry that is due before its message is deferred stays")
+{
+    simulation w({.hold = 60s});
+    w.put(1, 0s);
+    w.deferred_after = 20s;  // another thread defers it: its clock is late
+    w.run();
+    CHECK(w.log == "1ok ");
 }
 
 }  // namespace

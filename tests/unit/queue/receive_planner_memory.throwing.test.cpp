@@ -47,7 +47,7 @@ std::uint64_t a_long_life(waybill::receive_planner& in, std::uint64_t rounds)
                 const auto said = a.work % 5 == 0
                                       ? waybill::receive_planner::settle_result::not_found
                                       : waybill::receive_planner::settle_result::done;
-                (void)in.on(waybill::receive_planner::original_fetched{a.work, said}, now);
+                (void)in.on(waybill::receive_planner::original_fetched{a.work, said, true}, now);
             },
             [&](waybill::receive_planner::settle_original a) {
                 (void)in.on(waybill::receive_planner::original_settled{a.work}, now);

@@ -324,7 +324,9 @@ struct consumer {
                 planner.on(receive_planner::messages_received{receive(a)}, now());
             },
             [&](receive_planner::receive_deferred a) {
-                planner.on(receive_planner::original_fetched{a.work, fetch(a.work)}, now());
+                const bool redelivered = pairs[a.work].redelivered;
+                planner.on(receive_planner::original_fetched{a.work, fetch(a.work), redelivered},
+                           now());
             },
             [&](receive_planner::settle_original a) {
                 planner.on(receive_planner::original_settled{a.work, settle(a)}, now());

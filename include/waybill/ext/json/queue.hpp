@@ -275,7 +275,7 @@ void read_value(const json_place<Json>& at, deferred& into)
 template <detail::json_value Json>
 void to_json(Json& j, const deferred_messages::taken& h)
 {
-    j = {{"entry", h.entry}, {"ticket", h.ticket}};
+    j = {{"entry", h.entry}, {"ticket", h.ticket}, {"redelivered", h.redelivered}};
 }
 
 template <detail::json_value Json>
