@@ -1106,6 +1106,69 @@ TEST_CASE("stops between a pointer and its message use up no pointer")
     CHECK(queue.pointers() == 0);
 }
 
+namespace {
+
+// A queue that can neither defer a message nor renew its lock.
+struct only_locks : private queue_with<queue_deferral::none> {
+    using base = queue_with<queue_deferral::none>;
+    using base::base, base::message, base::put, base::receive, base::complete, base::abandon,
+        base::dead_letter, base::empty;
+};
+
+// The time until a throttled message is handled again, and the time until a second consumer can
+// receive it.
+struct throttled {
+    waybill::duration again{};
+    std::optional<waybill::duration> received{};
+};
+
+template <class Queue>
+throttled after_throttling(waybill::duration retry_after)
+{
+    struct watched_environment : manual_environment {
+        using manual_environment::manual_environment;
+        void sleep_until(waybill::steady_time t)
+        {
+            while (now() < t) {
+                manual_environment::sleep_until(std::min(t, now() + waybill::duration(1s)));
+                each_second();
+            }
+        }
+        std::function<void()> each_second;
+    } env(start);
+    Queue queue(env);
+    queue.put("a");
+    throttled t;
+    env.each_second = [&] {
+        auto m = *queue.receive(1ms);
+        if (m && !t.received) t.received = env.now() - start;
+        if (m) (void)queue.abandon(*m, false);
+    };
+    int calls = 0;
+    const auto handle = [&](const queued_message&) -> waybill::call_answer {
+        if (++calls == 1) return {waybill::transient("429"), retry_after};
+        t.again = env.now() - start;
+        return {};
+    };
+    const auto r = waybill::run_queue(
+        queue, handle, {.lock = 60s, .max_handling = 1h, .stop_when_empty = true}, env);
+    CHECK(r.completed == 1);
+    return t;
+}
+
+}  // namespace
+
+TEST_CASE("a queue without deferral obeys the server's delay, also if it is longer than the lock")
+{
+    for (const waybill::duration delay : {waybill::duration(30s), waybill::duration(600s)}) {
+        const throttled renewed = after_throttling<queue_with<queue_deferral::none>>(delay);
+        CHECK(renewed.again >= delay);
+        CHECK(renewed.again <= delay + waybill::duration(62s));
+        CHECK(renewed.received.value_or(delay) >= delay);
+        CHECK(after_throttling<only_locks>(delay).again >= delay);
+    }
+}
+
 TEST_CASE("no id that a sender chooses keeps a copy out of the queue")
 {
     // Ids that end in a number, that are long, empty or equal to the id of a copy.

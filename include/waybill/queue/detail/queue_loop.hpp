@@ -218,6 +218,8 @@ private:
         const queue_delivery d = delivery_of(m, tries);
         const handled h = result_of(m, d, lock);
         const settlement s = settlement_of(d, h, lock);
+        if (holds_alternative<let_lock_expire>(s) && h.retry_after > duration{})
+            keep_for_server(h, lock);
         queue_settler<Q, clock_type> settler(queue_, m, p, tries, lock, policy_, clock_, report_);
         const queue_report::outcome how = settler.settle(s, h.reason, called_, record);
         // If the message becomes visible again, the queue is not empty until then.
@@ -266,6 +268,20 @@ private:
             const steady_time wanted = passes ? next : later(next, breaker_change(now));
             if (!clock_.sleep_until(earlier(wanted, earlier(lock.next_keep(), now + rest))))
                 return false;
+        }
+    }
+
+    /// The message is not deferred until the end of the server's delay. So nothing is received until
+    /// then, and the lock is renewed if it ends earlier.
+    void keep_for_server(const handled& h, lock_type& lock)
+    {
+        steady_time now = clock_.now();
+        const steady_time end = now + pause(policy_.pauses, 1, clock_.random(), h.retry_after);
+        for (; now + lock.left() < end; now = clock_.now()) {
+            steady_time next = end;
+            if constexpr (renews<Q, message>)
+                if (lock.keep()) next = earlier(end, lock.next_keep());
+            if (!clock_.sleep_until(next)) return;
         }
     }
 
