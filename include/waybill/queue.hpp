@@ -22,7 +22,9 @@
 //
 //   queue/deferred_messages_bytes.hpp
 //     std::string save(const deferred_messages& messages)
+//     std::string save(const deferred& entry)
 //     result<B, deferred_messages::load_error> load(bytes, options)
+//     result<B, deferred_messages::load_error> load(string_view bytes)
 //
 //   queue/lock_renewal.hpp
 //     struct lock_renewal_types

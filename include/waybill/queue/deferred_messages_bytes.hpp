@@ -2,10 +2,15 @@
 //
 // deferred_messages_bytes: deferred_messages as bytes, and from these bytes.
 //
-//     store.put(key, waybill::save(deferred));
+//     rows.put(entry.sequence, waybill::save(entry));          // a row for each entry
+//     ...
+//     auto entry = waybill::load<waybill::deferred>(row);
+//     if (!entry) stop(waybill::describe(entry.error()));      // do not start without it
+//     deferred.restore(*entry);
+//
+//     store.put(key, waybill::save(deferred));                 // or all entries as one value
 //     ...
 //     auto again = waybill::load<waybill::deferred_messages>(bytes, options);
-//     if (!again) stop(waybill::describe(again.error()));  // do not start empty
 //
 // Guarantees
 //   1. Entries are restored exactly. Holds and options are not stored: a loaded object has no entry
@@ -15,7 +20,8 @@
 //      writes them.
 //   3. `load` allocates memory only for entries that the bytes contain.
 //
-// Cost: logarithmic time per entry for `load`, linear time for `save`. The byte format, version 1,
+// Cost: logarithmic time per entry for `load`, linear time for `save`. The bytes of an entry are
+// those of an object with this entry only. The byte format, version 1,
 // is in the module's guide. Bytes of version 1 stay readable.
 
 #ifndef WAYBILL_QUEUE_DEFERRED_MESSAGES_BYTES_HPP
@@ -39,21 +45,17 @@ namespace waybill::inline v0_2 {
 /// The entries as bytes. Linear time.
 [[nodiscard]] inline std::string save(const deferred_messages& messages)
 {
-    detail::sealed_writer<detail::deferral_format> out;
-    out.integer(messages.size());
-    std::uint64_t sequence = 0;
-    std::uint64_t due = 0;
-    messages.each([&](const deferred& d) {
-        out.integer(d.sequence - sequence);
-        out.signed_integer(detail::stored_nanoseconds(d.due) - due);
-        sequence = d.sequence;
-        due = detail::stored_nanoseconds(d.due);
-        out.signed_integer(detail::stored_nanoseconds(d.since) - due);
-        out.integer(d.attempts);
-        out.text(d.session);
-        out.text(d.id);
-    });
-    return static_cast<detail::sealed_writer<detail::deferral_format>&&>(out).finish();
+    detail::deferral_writer out(messages.size());
+    messages.each([&](const deferred& d) { out.entry(d); });
+    return static_cast<detail::deferral_writer&&>(out).finish();
+}
+
+/// One entry as bytes. Linear time in its texts.
+[[nodiscard]] inline std::string save(const deferred& entry)
+{
+    detail::deferral_writer out(1);
+    out.entry(entry);
+    return static_cast<detail::deferral_writer&&>(out).finish();
 }
 
 /// The entries that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error
@@ -93,6 +95,19 @@ template <std::same_as<deferred_messages> B>
     in.end();
     if (in.error()) return unexpected(*in.error());
     return loaded;
+}
+
+/// The entry that `save` wrote: load<deferred>(bytes). Bytes with another number of entries are
+/// corrupt.
+template <std::same_as<deferred> B>
+[[nodiscard]] result<B, deferred_messages::load_error> load(std::string_view bytes)
+{
+    const auto all = load<deferred_messages>(bytes, {});
+    if (!all) return unexpected(all.error());
+    result<B, deferred_messages::load_error> loaded = B{};
+    all->each([&](const deferred& d) { *loaded = d; });
+    if (all->size() == 1) return loaded;
+    return unexpected(deferred_messages::load_error{.offset = detail::deferral_count_offset});
 }
 
 }  // namespace waybill::inline v0_2

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -250,6 +251,83 @@ TEST_CASE("deferred_messages: results equal those of a model that reads all entr
             }
         }
     }
+}
+
+namespace {
+
+/// A process with a row for each entry, which may end between any two calls to the queue or the rows.
+struct process_with_rows {
+    explicit process_with_rows(std::uint64_t seed) : roll(seed) {}
+
+    /// False if the process ends before the call.
+    template <class Call>
+    bool makes(Call call)
+    {
+        if (roll.one_in(8)) return false;
+        call();
+        return true;
+    }
+
+    bool keep(const deferred& d)
+    {
+        tested.defer(d);
+        return makes([&] { rows[d.sequence] = save(d); });
+    }
+
+    bool step()
+    {
+        if (roll.one_in(2)) {
+            const deferred d{.sequence = roll(20), .due = any_wall(roll), .id = "order"};
+            return keep(d) && makes([&] { at_queue.insert(d.sequence); });
+        }
+        for (const auto& h : tested.take(wall_time::at(duration::seconds(15)), at, 2)) {
+            const std::uint64_t n = h.entry.sequence;
+            if (roll.one_in(3)) {
+                deferred later = h.entry;
+                ++later.attempts;
+                if (!keep(later)) return false;
+            } else {
+                if (!makes([&] { at_queue.erase(n); })) return false;
+                tested.settled(n, h.ticket);
+                if (!makes([&] { rows.erase(n); })) return false;
+            }
+        }
+        return true;
+    }
+
+    void start_again()
+    {
+        tested = deferred_messages();
+        for (const auto& [n, row] : rows) {
+            const auto d = load<deferred>(row);
+            REQUIRE(d.has_value());
+            tested.restore(*d);
+        }
+    }
+
+    dice roll;
+    deferred_messages tested{};
+    std::map<std::uint64_t, std::string> rows{};
+    std::set<std::uint64_t> at_queue{};
+    steady_time at{};
+};
+
+}  // namespace
+
+TEST_CASE("deferred_messages: with a row for each entry, no end of the process loses a message")
+{
+    std::uint64_t ends = 0;
+    for (std::uint64_t seed = 0; seed != 200; ++seed) {
+        process_with_rows p(seed);
+        for (int n = 0; n != 100; ++n) {
+            if (p.step()) continue;
+            ++ends;
+            p.start_again();
+            for (const std::uint64_t n_deferred : p.at_queue)
+                REQUIRE(p.tested.find(n_deferred) != nullptr);
+        }
+    }
+    CHECK(ends > 1'000);
 }
 
 TEST_CASE("deferred_messages: loaded equals saved; changed bytes are refused, or equal when saved")

@@ -131,6 +131,27 @@ TEST_CASE("malformed entries are refused, also with a correct checksum")
           "deferred messages: corrupt at byte 4");  // more than there can be
 }
 
+TEST_CASE("one entry is stored as an object with this entry only")
+{
+    golden_books::each([&](std::string_view name, const deferred_messages& b) {
+        CAPTURE(name);
+        deferred_messages again;
+        b.each([&](const deferred& d) {
+            deferred_messages one;
+            one.defer(d);
+            CHECK(save(d) == save(one));
+            const auto loaded = load<deferred>(save(d));
+            REQUIRE(loaded.has_value());
+            CHECK(*loaded == d);
+            again.restore(*loaded);
+        });
+        CHECK(save(again) == save(b));
+        if (b.size() == 1) return;
+        CHECK(describe(load<deferred>(save(b)).error()) == "deferred messages: corrupt at byte 4");
+    });
+    CHECK(load<deferred>("").error().kind == deferred_messages::load_error::code::empty);
+}
+
 TEST_CASE("load takes new options, and keeps stored entries above their limit")
 {
     deferred_messages b;

@@ -195,8 +195,9 @@ TEST_CASE("queue guide: deferred messages and their store")
         std::uint64_t sequence = 7;
     } const m;
     struct {
-        std::string bytes{};
-        void put(std::string b) { bytes = std::move(b); }
+        std::map<std::uint64_t, std::string> rows{};
+        void put(std::uint64_t sequence, std::string row) { rows[sequence] = std::move(row); }
+        void remove(std::uint64_t sequence) { rows.erase(sequence); }
     } store;
     struct {
         std::set<std::uint64_t> deferred{};
@@ -219,9 +220,12 @@ TEST_CASE("queue guide: deferred messages and their store")
 
     //! [queue_deferred]
     waybill::deferred_messages deferred({.hold = 60s});
-    deferred.defer({.sequence = m.sequence, .due = wall() + 10min, .session = m.session});
-    store.put(waybill::save(deferred));  // first the number, then the message
-    queue.defer(m);
+    const auto keep = [&](const waybill::deferred& entry) {
+        store.put(entry.sequence, waybill::save(entry));
+        deferred.defer(entry);
+    };
+    keep({.sequence = m.sequence, .due = wall() + 10min, .session = m.session});
+    queue.defer(m);  // first the number is stored, then the message deferred
 
     const auto run_due = [&] {  // at deferred.next_due() or next_release()
         for (const waybill::deferred_messages::taken& h : deferred.take(wall(), now(), 20)) {
@@ -229,11 +233,11 @@ TEST_CASE("queue guide: deferred messages and their store")
             if (handle(original).ok()) {
                 queue.complete(original);
                 deferred.settled(h.entry.sequence, h.ticket);
+                store.remove(h.entry.sequence);
             } else {
                 queue.give_back(original);
-                deferred.defer(later(h.entry));  // the same number with a later due time
+                keep(later(h.entry));  // the same number with a later due time
             }
-            store.put(waybill::save(deferred));
         }
     };
     //! [queue_deferred]
@@ -245,21 +249,26 @@ TEST_CASE("queue guide: deferred messages and their store")
     CHECK(deferred.find(7)->attempts == 1);
     std::string reason;
     const auto stop = [&](const std::string& text) { reason = text; };
-    const auto load = [&](const std::string& bytes) {
+    const auto load = [&] {
         //! [queue_load]
-        auto loaded = waybill::load<waybill::deferred_messages>(bytes, {.hold = 60s});
-        if (!loaded) return stop(waybill::describe(loaded.error()));  // never start empty
-        deferred = *loaded;
+        deferred = waybill::deferred_messages({.hold = 60s});
+        for (const auto& [sequence, row] : store.rows) {
+            const auto entry = waybill::load<waybill::deferred>(row);
+            if (!entry) return stop(waybill::describe(entry.error()));  // never start without it
+            deferred.restore(*entry);
+        }
         //! [queue_load]
     };
-    load(store.bytes);
+    load();
     CHECK(reason.empty());
     time.passed = 30min;
     run_due();
     CHECK(queue.fetched == 2);
     CHECK(queue.completed == 1);
     CHECK(deferred.empty());
-    load("wbd");
+    CHECK(store.rows.empty());
+    store.put(1, "wbd");
+    load();
     CHECK(reason.starts_with("deferred messages: too_short"));
 }
 
