@@ -129,7 +129,8 @@ struct world {
     bool other_works = false;
     std::function<void()> other{};
     duration skew{};
-    std::uint64_t stuck = 0;  // in the reports
+    std::uint64_t stuck = 0;             // in the reports
+    std::uint64_t further_pointers = 0;  // to messages that were not deferred
     bool counts_crashes = true;
     bool alive = true;
     std::map<std::string, history> messages{};           // by body
@@ -201,7 +202,11 @@ public:
     fault defer(message& m)
         requires(D == queue_deferral::by_pointer)
     {
-        return answer([&] { return failure_settled(m, base::defer(m)); });
+        return answer([&] {
+            fault f = failure_settled(m, base::defer(m));
+            if (!f.ok()) ++w_.further_pointers;
+            return f;
+        });
     }
     fault schedule_pointer(message& m, std::uint64_t tries, duration delay)
         requires(D == queue_deferral::by_pointer)
@@ -501,9 +506,10 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
 
     const auto minutes = static_cast<std::uint64_t>((w.env.now() - begin).count() / 60'000'000'000);
     for (const auto& [body, h] : w.messages) {
-        // After a lost answer, a message may have one more pointer, and each has its pauses.
+        // After a lost answer, or if the lock ends before the deferral, a message has one more pointer,
+        // and each has its pauses.
         std::uint64_t in_a_minute = D == queue_deferral::none ? 3 : 1;
-        if (D == queue_deferral::by_pointer) in_a_minute += w.troubles_made;
+        if (D == queue_deferral::by_pointer) in_a_minute += w.troubles_made + w.further_pointers;
         if (h.letters_refused > (minutes + 5) * in_a_minute + 4 * w.troubles_made)
             return "a refused letter is repeated without a pause";
     }
