@@ -108,7 +108,6 @@ TEST_CASE("queue guide: settlements in batches")
     simulated_clock time;
     const auto now = [&] { return time.now(); };
     const auto sleep_until = [&](steady_time t) { time.sleep_until(t); };
-    const wall_time wall = time.wall();
     std::vector<message> numbered;
     std::set<std::uint64_t> done;
     const auto note = [&](const waybill::settle_batches::report& r) { done.insert(r.item); };
