@@ -189,6 +189,7 @@ void for_each_counter(const queue_report& r, F&& f)
     f("waybill.queue.left_to_lock_messages", detail::counter, r.left_to_lock);
     f("waybill.queue.unconfirmed_messages", detail::counter, r.unconfirmed);
     f("waybill.queue.stuck_messages", detail::counter, r.stuck);
+    f("waybill.queue.early_messages", detail::counter, r.early);
     f("waybill.queue.outages", detail::counter, r.outages);
     f("waybill.queue.circuit_breaker_waits", detail::counter, r.breaker_waits);
     f("waybill.queue.lock_renewals", detail::counter, r.renewals);

@@ -77,8 +77,12 @@ struct [[nodiscard]] queue_report {
     std::uint64_t stuck = 0;
     /// Of `left_to_lock`: a callable threw an exception.
     std::uint64_t interrupted = 0;
-    std::uint64_t outages = 0;              ///< `infrastructure` faults of the handler.
-    std::uint64_t originals = 0;            ///< Of `received`: fetched with a pointer.
+    std::uint64_t outages = 0;    ///< `infrastructure` faults of the handler.
+    std::uint64_t originals = 0;  ///< Of `received`: fetched with a pointer.
+    /// Of `received`: a sample of those that came before the end of their deferral. If it grows, the
+    /// clocks of queue and callers differ, or the queue waits less than it was asked to: `retry_for`
+    /// then ends too early. Not counted if the queue has `make_due`.
+    std::uint64_t early = 0;
     std::uint64_t renewals = 0;             ///< Successful renewals of locks.
     std::uint64_t failed_receives = 0;      ///< Requests for messages that failed.
     std::uint64_t failed_settlements = 0;   ///< Calls to settle that failed, with their retries.
@@ -135,6 +139,7 @@ template <std::same_as<queue_report> R>
     add(r.left_to_lock, "left to their locks");
     add(r.unconfirmed, "unconfirmed");
     add(r.stuck, "stuck");
+    add(r.early, "early");
     if (!r.queue_fault.text.empty()) line += "; the queue: " + r.queue_fault.text;
     line += "; ";
     line += name(r.end);

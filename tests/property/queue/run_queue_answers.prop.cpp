@@ -130,7 +130,7 @@ struct world {
     std::function<void()> other{};
     duration skew{};
     std::uint64_t stuck = 0;             // in the reports
-    std::uint64_t further_pointers = 0;  // to messages that were not deferred
+    std::uint64_t further_pointers = 0;  // scheduled, and the next call had no lock
     bool counts_crashes = true;
     bool alive = true;
     std::map<std::string, history> messages{};           // by body
@@ -179,7 +179,11 @@ public:
     fault complete(pointer& p)
         requires(D == queue_deferral::by_pointer)
     {
-        return answer([&] { return base::complete(p); });
+        return answer([&] {
+            fault f = base::complete(p);
+            if (!f.ok()) ++w_.further_pointers;
+            return f;
+        });
     }
     fault abandon(message& m, bool failed)
     {
@@ -485,6 +489,9 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
         if (r.listed.size() + r.unlisted !=
             r.dead_lettered + r.left_to_lock + r.unconfirmed + r.stuck)
             w.breaks("a delivery to check is not listed");
+        const bool on_time = !(w.skew < duration{}) && w.troubles_made + w.further_pointers == 0;
+        if (on_time && !w.with_other && r.early != 0)
+            w.breaks("a delivery on time is reported as early");
     };
     w.other = [&] {
         auto limited = time_limited(env, duration::seconds(std::int64_t(1 + w.roll(3))));
@@ -506,8 +513,8 @@ std::string broken_by(std::uint64_t seed, const mutant& change, std::uint64_t& r
 
     const auto minutes = static_cast<std::uint64_t>((w.env.now() - begin).count() / 60'000'000'000);
     for (const auto& [body, h] : w.messages) {
-        // After a lost answer, or if the lock ends before the deferral, a message has one more pointer,
-        // and each has its pauses.
+        // After a lost answer, or if a lock ends between two calls, a message has one more pointer, and
+        // each has its pauses.
         std::uint64_t in_a_minute = D == queue_deferral::none ? 3 : 1;
         if (D == queue_deferral::by_pointer) in_a_minute += w.troubles_made + w.further_pointers;
         if (h.letters_refused > (minutes + 5) * in_a_minute + 4 * w.troubles_made)

@@ -170,6 +170,7 @@ TEST_CASE("a queue: each delivery is consumed and has one outcome")
     r.renewals = 10;
     r.failed_receives = 11;
     r.failed_settlements = 12;
+    r.early = 13;
     const collected c = counters(r);
     CHECK(c["messaging.client.consumed.messages"] == 28);
     CHECK(c["waybill.queue.completed_messages"] == 1);
@@ -184,6 +185,7 @@ TEST_CASE("a queue: each delivery is consumed and has one outcome")
     CHECK(c["waybill.queue.lock_renewals"] == 10);
     CHECK(c["waybill.queue.failed_receives"] == 11);
     CHECK(c["waybill.queue.failed_settlements"] == 12);
+    CHECK(c["waybill.queue.early_messages"] == 13);
 }
 
 TEST_CASE("a relay")

@@ -965,6 +965,7 @@ waybill::duration retried_for(waybill::duration skew)
         queue, handle, {.retry_for = 1h, .copy_key = "a key of the tests", .stop_when_empty = true},
         clock);
     CHECK(r.dead_lettered == 1);
+    CHECK(r.early == 0);
     return env.now() - start;
 }
 
@@ -1054,6 +1055,35 @@ TEST_CASE("a pointer that finds its message not deferred yet finds it after its 
     CHECK(r.completed == 1);
     CHECK(queue.completed() == 1);
     CHECK(env.now() - start < waybill::duration(90s));
+}
+
+TEST_CASE("messages that come before the end of their deferral are reported")
+{
+    // Its adapter computes a time with a clock that is five minutes behind.
+    struct early_copies : queue_with<queue_deferral::by_copy> {
+        using queue_with<queue_deferral::by_copy>::memory_queue;
+        fault schedule_copy(queued_message& m, queue_policy::scheduled_copy copy)
+        {
+            copy.delay = std::max(copy.delay - 5min, waybill::duration{});
+            return memory_queue::schedule_copy(m, copy);
+        }
+    };
+    const auto reported = [](auto make) {
+        manual_environment env(start);
+        auto queue = make(env);
+        queue.put("a", "order-7");
+        const auto handle = [](const queued_message&) { return waybill::transient("busy"); };
+        auto limited = waybill::time_limited(env, 2h);
+        return waybill::run_queue(
+            queue, handle,
+            {.retry_for = 1h, .copy_key = "a key of the tests", .stop_when_empty = true}, limited);
+    };
+    const auto copies = reported([](manual_environment& e) { return early_copies(e); });
+    CHECK(copies.dead_lettered == 1);
+    CHECK(copies.early >= copies.deferred - 1);
+    CHECK(waybill::describe(copies).ends_with(" early; empty"));
+    const auto pointers = reported([](manual_environment& e) { return early_pointers(e); });
+    CHECK(pointers.early >= pointers.deferred - 1);
 }
 
 TEST_CASE("a pointer whose message is gone is removed after its lock")

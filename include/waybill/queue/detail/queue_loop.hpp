@@ -213,7 +213,10 @@ private:
     /// `p` and `tries` are the pointer of the message and its tries, or null and 0.
     void handle(message& m, pointer* p, std::uint64_t tries, steady_time requested)
     {
-        delivery_record<queue_report> record(report_, id_of_message(m));
+        const std::string id = id_of_message(m);
+        if (id == watched_id_ && requested < watched_until_)
+            report_.early = saturating_add(report_.early, 1);
+        delivery_record<queue_report> record(report_, id);
         lock_type lock(queue_, m, p, policy_, clock_, requested, report_);
         const queue_delivery d = delivery_of(m, tries);
         const handled h = result_of(m, d, lock);
@@ -225,11 +228,21 @@ private:
         // If the message becomes visible again, the queue is not empty until then.
         if (how != queue_report::outcome::completed && how != queue_report::outcome::dead_lettered)
             deferred_until_ = later(deferred_until_, settler.visible_at());
-        if (abilities::by_pointer &&
-            (how == queue_report::outcome::deferred || how == queue_report::outcome::stuck))
-            next_pair_ = earlier(next_pair_, settler.visible_at());
+        if (how == queue_report::outcome::deferred || how == queue_report::outcome::stuck) {
+            if (abilities::by_pointer) next_pair_ = earlier(next_pair_, settler.visible_at());
+            watch(id, settler.visible_at());
+        }
         if (how == queue_report::outcome::given_back)  // it would be received again at once
             sleep_until(clock_.now() + policy_.poll_interval);
+    }
+
+    /// Remembers one deferral until its end.
+    void watch(const std::string& id, steady_time until)
+    {
+        const bool is_free = id == watched_id_ || !(clock_.now() < watched_until_);
+        if (makes_due<Q> || !abilities::can_defer || !is_free) return;
+        watched_id_ = id;
+        watched_until_ = until - policy_.to_settle;  // the queue may round the delay
     }
 
     /// The result of the handler, or the reason why it was not called. In an outage, from the
@@ -424,6 +437,8 @@ private:
     bool is_over_ = false;     // such an outage, and its deferrals are not ended yet
     steady_time next_pair_ = steady_time::lowest();
     steady_time deferred_until_ = steady_time::lowest();
+    std::string watched_id_{};  // of a deferred message
+    steady_time watched_until_ = steady_time::lowest();
     std::optional<dead_letter_message>
         unhandled_;        // the limit that the message in hand has reached
     bool called_ = false;  // the handler, for the message in hand
