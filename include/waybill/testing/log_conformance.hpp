@@ -67,8 +67,8 @@ template <class Make, class Append, class Skip = no_gaps, class Truncate = no_tr
         {detail::log_end_position, detail::log_end_rules, end},
         {detail::log_gaps, detail::log_gap_rules, gaps},
         {detail::log_removals, detail::log_truncation_rules, removal},
-        {detail::log_bodies, detail::log_body_rules, body},
-        {"read: returns all events", detail::log_page_rules},
+        {detail::log_bodies, detail::log_body_rules, body, 0, true},
+        {"read: returns all events", detail::log_page_rules, "", 0, true},
         {"read: numbers have 64 bits", detail::log_number_rules}};
     detail::trial t;
     detail::run_rules<no_second>(t, rules, {detail::way::plain}, [&](detail::way, auto body_of) {

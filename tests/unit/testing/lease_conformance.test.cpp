@@ -207,8 +207,9 @@ private:
     {
         return std::find_if(
             data_->owners.begin(), data_->owners.end(), [&](const owner_heartbeat& q) {
-                const bool same =
-                    by_name ? q.owner.name == p.owner.name : known_as(q.owner) == known_as(p.owner);
+                const bool same = by_name ? q.owner.name == p.owner.name
+                                          : q.owner.incarnation == p.owner.incarnation &&
+                                                known_as(q.owner) == known_as(p.owner);
                 return q.source == p.source && q.group == p.group && same;
             });
     }

@@ -121,13 +121,12 @@ public:
             if (missing && wrong_ == wrong::remove_fails_if_missing)
                 return waybill::permanent("not found");
             if (missing && wrong_ == wrong::remove_stops_if_missing) return {};
-            std::erase_if(*rows_, [&](const auto& row) {
-                const bool same_session = row.first.first == key_of(l).first;
-                const bool same_sequence = row.first.second == key_of(l).second;
-                if (wrong_ == wrong::remove_by_sequence) return same_sequence;
-                if (wrong_ == wrong::remove_by_session) return same_session;
-                return same_session && same_sequence;
-            });
+            const auto key = key_of(l);
+            if (wrong_ == wrong::remove_by_sequence)
+                std::erase_if(*rows_, [&](const auto& r) { return r.first.second == key.second; });
+            else if (wrong_ == wrong::remove_by_session)
+                std::erase_if(*rows_, [&](const auto& r) { return r.first.first == key.first; });
+            else rows_->erase(key);
         }
         return {};
     }

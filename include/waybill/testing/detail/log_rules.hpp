@@ -55,12 +55,14 @@ struct log_trial {
     const store_limits& limits;
     trial& t;
     std::vector<std::string> names{};
+    std::uint64_t appended = 0;  ///< In all partitions.
 
     [[nodiscard]] const std::string& first() const { return names.front(); }
 
     void add(const std::string& partition, const bodies& all)
     {
         for (const std::string& body : all) append(log, partition, body);
+        appended += all.size();
     }
 
     /// The events of one read. A failed read is reported, and has no events.
@@ -79,13 +81,13 @@ struct log_trial {
         return seen;
     }
 
-    /// All events after a position, read in pages of `max_count`.
+    /// All events after a position, read in pages of `max_count`. Ends after more events than were
+    /// appended.
     seen_events read_all(const std::string& partition, std::optional<position> after,
                          std::uint64_t max_count)
     {
-        constexpr int max_pages = 1'200;  // more than the suite has events
         seen_events all;
-        for (int n = 0; n != max_pages; ++n) {
+        while (all.size() <= appended) {
             const seen_events page = read(partition, after, max_count);
             if (page.empty()) break;
             all.insert(all.end(), page.begin(), page.end());
