@@ -7,7 +7,9 @@
 //         [](my_store& s) { return my_store(s.path()); });   // a second connection to it
 //     for (const auto& rule : report.broken) log(rule);      // empty if the store conforms
 //
-// The second connection may be omitted: then it is not tested that `save` is durable.
+// The second connection may be omitted. Its rules are then reported as untested. All rules are tried
+// with one connection, with two in turn, with a new one for each call, and with two saves instead of
+// one.
 // `autoscale_state_outage_conformance` checks a store that cannot be reached.
 
 #ifndef WAYBILL_TESTING_AUTOSCALE_STATE_CONFORMANCE_HPP
@@ -26,6 +28,7 @@
 #include <waybill/scaling/autoscale_state.hpp>
 #include <waybill/testing/conformance_report.hpp>
 #include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing {
 
@@ -62,33 +65,77 @@ namespace detail {
     return s;
 }
 
-template <class S>
-[[nodiscard]] bool holds_state(S& store, const scaling::autoscale_state& expected)
-{
-    const result<scaling::autoscale_state> loaded = store.load();
-    return loaded && *loaded == expected;
-}
+/// A store whose calls use the connections of a way.
+template <class Make, class Again>
+struct autoscale_trial : connections<Make, Again> {
+    autoscale_trial(Make& make, Again& again, way how, trial& to)
+        : connections<Make, Again>(make, again, how), t(to), another(make())
+    {
+    }
 
-template <class S>
-void autoscale_state_rules(S& s, trial& t)
+    /// True if the state is stored.
+    [[nodiscard]] bool saves(const scaling::autoscale_state& s)
+    {
+        const auto call = [&](auto& store) { return fault(store.save(s)); };
+        return this->through(call).ok() && (!this->repeats() || this->through(call).ok());
+    }
+    [[nodiscard]] bool has(const scaling::autoscale_state& expected)
+    {
+        const auto loaded = this->through(
+            [](auto& store) -> result<scaling::autoscale_state> { return store.load(); });
+        return loaded && *loaded == expected;
+    }
+
+    trial& t;
+    typename connections<Make, Again>::store another;
+};
+
+template <class X>
+void autoscale_state_rules(X& x)
 {
-    t.holds(holds_state(s, {}), "load: without a save, the result is a default state, no error");
+    trial& t = x.t;
+    t.holds(x.has({}), "load: without a save, the result is a default state, no error");
     const scaling::autoscale_state first = full_autoscale_state(1);
-    t.holds(fault(s.save(first)).ok(), "save: a full state is stored");
-    t.holds(holds_state(s, first), "load: each field is returned as it was saved");
-    t.holds(holds_state(s, first), "load: a second load returns the same");
+    t.holds(x.saves(first), "save: a full state is stored");
+    t.holds(x.has(first), "load: each field is returned as it was saved");
+    t.holds(x.has(first), "load: a second load returns the same");
+    const result<scaling::autoscale_state> other = x.another.load();
+    t.holds(other && *other == scaling::autoscale_state(), "save: another store does not change");
     const scaling::autoscale_state second = full_autoscale_state(2);
-    t.holds(fault(s.save(second)).ok() && holds_state(s, second),
-            "save: it replaces the earlier state");
-    t.holds(fault(s.save(second)).ok() && holds_state(s, second),
-            "save: an unchanged state is stored, too");
+    t.holds(x.saves(second) && x.has(second), "save: it replaces the earlier state");
+    t.holds(x.saves(second) && x.has(second), "save: an unchanged state is stored, too");
     scaling::autoscale_state fewer = second;
     fewer.state.pending.reset();
     fewer.state.inactive_since.reset();
     fewer.metrics.pop_back();
-    t.holds(fault(s.save(fewer)).ok() && holds_state(s, fewer),
+    t.holds(x.saves(fewer) && x.has(fewer),
             "save: a field that is no longer set is not set after load");
-    t.holds(fault(s.save({})).ok() && holds_state(s, {}), "save: a default state is stored, too");
+    t.holds(x.saves({}) && x.has({}), "save: a default state is stored, too");
+}
+
+/// Numbers that change in 32 bits or in a double, long names, and more metrics than a page.
+template <class X>
+void autoscale_value_rules(X& x)
+{
+    trial& t = x.t;
+    bool numbers = true;
+    for (const std::uint64_t n : numbers_of_64_bits) {
+        scaling::autoscale_state s;
+        s.state.last_id = s.state.warm_instances = n;
+        s.state.pending = scaling::pending_command{
+            {n, n, n}, wall_time::at(duration::nanoseconds(static_cast<std::int64_t>(n / 2))), {}};
+        numbers = x.saves(s) && x.has(s) && numbers;
+    }
+    t.holds(numbers, "save: numbers have 64 bits");
+    scaling::autoscale_state named;
+    for (std::string& name : sized_values(0, ~std::uint64_t{0}, true))
+        named.metrics.push_back({.metric = std::move(name)});
+    t.holds(x.saves(named) && x.has(named),
+            "save: names of all bytes and of 0, 1, 255, 256, 4,097 and 70,000 bytes are stored "
+            "unchanged");
+    scaling::autoscale_state many;
+    for (int n = 0; n != 1'100; ++n) many.metrics.push_back({.metric = std::to_string(n)});
+    t.holds(x.saves(many) && x.has(many), "save: any number of metrics is stored");
 }
 
 }  // namespace detail
@@ -102,31 +149,17 @@ template <class Make, class Again = no_second>
     static_assert(scaling::state_store<store>,
                   "autoscale_state_conformance: not a state_store, see "
                   "scaling/autoscale_state.hpp");
+    using trial = detail::autoscale_trial<Make, Again>;
+    const detail::rule<trial> rules[] = {
+        {"save: replaces the state", detail::autoscale_state_rules},
+        {"save: keeps all values", detail::autoscale_value_rules, "", 0, true}};
+    using detail::way;
+    const auto ways = {way::plain, way::repeated, way::alternating, way::reopened};
     detail::trial t;
-    {
-        auto s = make();
-        detail::autoscale_state_rules(s, t);
-    }
-    {
-        auto s = make();
-        auto other = make();
-        const scaling::autoscale_state saved = detail::full_autoscale_state(1);
-        t.holds(fault(s.save(saved)).ok() && detail::holds_state(other, {}),
-                "save: another store does not change");
-    }
-    constexpr std::string_view durable = "save: the state is durable when it returns";
-    if constexpr (detail::has_second<Again>) {
-        auto s = make();
-        decltype(auto) other = again(s);
-        bool all = true;
-        for (const std::uint64_t n : {1U, 2U, 3U}) {
-            const scaling::autoscale_state saved = detail::full_autoscale_state(n);
-            all = all && fault(s.save(saved)).ok() && detail::holds_state(other, saved);
-        }
-        t.holds(all, durable);
-    } else {
-        t.untested(durable, detail::second_connection);
-    }
+    detail::run_rules<Again>(t, rules, ways, [&](way how, auto body) {
+        trial x(make, again, how, t);
+        body(x);
+    });
     return std::move(t.report);
 }
 

@@ -16,36 +16,35 @@
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/lease.hpp>
 #include <waybill/testing/conformance_report.hpp>
 #include <waybill/testing/detail/fence_rules.hpp>
 #include <waybill/testing/detail/trial.hpp>
-#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing {
 
-/// Stands for a missing second connection to the leases. Its rules are reported as untested.
-struct no_other_leases {};
-
 /// Tries the rules of `epoch`. `other` is a second connection to the leases. It may be omitted.
-template <checkpoint_store Store, class Leases, class Other = no_other_leases>
+template <checkpoint_store Store, class Leases, class Other = detail::no_other_leases>
     requires lease_store<Leases> &&
              waybill::detail::lease_fence<Leases, typename Store::transaction>
 [[nodiscard]] conformance_report fence_conformance(Store& store, Leases& leases, Other&& other = {})
 {
+    using other_leases = std::remove_reference_t<Other>;
+    using trial = detail::fence_trial<Store, Leases, other_leases>;
+    constexpr bool two = !std::is_same_v<other_leases, detail::no_other_leases>;
+    std::vector<detail::rule<trial>> rules{
+        {"epoch: returns that of the last claim", detail::epoch_read_rules}};
+    if constexpr (two) rules.push_back({detail::fence_locks, detail::epoch_lock_rules});
+    else rules.push_back({detail::fence_locks, {}, "a second connection to the leases"});
+    rules.push_back({"epoch: keys are compared", detail::epoch_key_rules, "", 0, true});
     detail::trial t;
-    const partition_key key = detail::key_of("orders", "billing", "0");
-    detail::epoch_read_rules(t, store, leases, key);
-    if constexpr (std::is_same_v<std::remove_cvref_t<Other>, no_other_leases>) {
-        using rule = detail::fence_rule;
-        for (const auto r : {rule::ends, rule::locks, rule::follows}) {
-            t.untested(r, "a second connection to the leases");
-        }
-    } else {
-        detail::epoch_lock_rules(t, store, leases, other, detail::neighbours(key).front());
-    }
+    detail::run_rules<no_second>(t, rules, {detail::way::plain}, [&](detail::way, auto body) {
+        trial x{store, leases, other, t};
+        body(x);
+    });
     return std::move(t.report);
 }
 

@@ -12,15 +12,18 @@
 //
 // The last three arguments may be omitted: a second connection, two threads, and a function that
 // deletes a row as an administrator may. Their rules are then reported as untested. To omit one
-// before another, pass `no_second{}` or `no_race{}`.
+// before another, pass `no_second{}` or `no_race{}`. All rules are tried with one connection, with
+// two in turn, with a new one for each call, and with two heartbeats instead of one.
 //
 // `lease_outage_conformance` checks a store that cannot be reached.
 
 #ifndef WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_LEASE_CONFORMANCE_HPP
 
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <waybill/lease/lease.hpp>
 #include <waybill/testing/conformance_report.hpp>
@@ -41,35 +44,35 @@ template <class Make, class Again = no_second, class Race = no_race, class Erase
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(lease_store<store>, "lease_conformance: not a lease store, see lease/lease.hpp");
+    using trial = detail::lease_trial<Make, Again, Race, Erase>;
+    using std::string_view;
+    constexpr string_view deletes =
+        std::is_same_v<Erase, no_erase> ? "rows that are deleted by hand" : "";
+    constexpr string_view threads = detail::has_race<Race> ? "" : detail::two_threads;
+    std::vector<detail::rule<trial>> rules{
+        {"claim: compares the version", detail::claim_rules},
+        {"heartbeat: writes the row of an owner", detail::heartbeat_rules},
+        {"heartbeat: names are compared byte for byte", detail::owner_rules},
+        {"heartbeat: numbers have 64 bits", detail::heartbeat_number_rules},
+        {"claim: keys are compared byte for byte", detail::lease_key_rules},
+        {"claim: versions of a lease are its own", detail::lease_version_rules},
+        {detail::lease_rule::deleted, detail::lease_erase_rules, deletes}};
+    if constexpr (trial::is_bulk) {
+        rules.push_back({"renew: returns the changes", detail::renew_rules});
+        rules.push_back({"claim_all: makes all claims", detail::claim_all_rules});
+        rules.push_back(
+            {"renew: is complete after a deletion", detail::renew_erase_rules, deletes});
+    }
+    rules.push_back({detail::lease_rule::odd_names, detail::lease_odd_name_rules, "", 0, true});
+    rules.push_back({"list: returns all rows", detail::lease_page_rules, "", 1, true});
+    rules.push_back({detail::lease_rule::one, detail::lease_race_rules, threads, 50});
     detail::trial t;
-    const auto on_new = [&](auto rules) {
-        auto s = make();
-        rules(s);
-    };
-    on_new([&](store& s) { detail::claim_rules(s, t); });
-    on_new([&](store& s) { detail::heartbeat_rules(s, t); });
-    on_new([&](store& s) { detail::owner_rules(s, t); });
-    on_new([&](store& s) { detail::lease_key_rules(s, t); });
-    on_new([&](store& s) { detail::lease_version_rules(s, t); });
-    if constexpr (!std::is_same_v<Erase, no_erase>) {
-        on_new([&](store& s) { detail::lease_erase_rules(s, t, erase); });
-    }
-    if constexpr (detail::has_second<Again>) {
-        on_new([&](store& s) {
-            decltype(auto) other = again(s);
-            detail::second_lease_rules(s, other, t);
-        });
-    }
-    if constexpr (waybill::detail::bulk_lease_store<store>) {
-        on_new([&](store& s) { detail::renew_rules(s, t); });
-        on_new([&](store& s) { detail::claim_all_rules(s, t); });
-        if constexpr (!std::is_same_v<Erase, no_erase>)
-            on_new([&](store& s) { detail::renew_erase_rules(s, t, erase); });
-    }
-    detail::lease_race_rules(t, make, again, race);
-    if (t.report.broken.empty()) on_new([&](store& s) { detail::lease_page_rules(s, t); });
-    else t.untested("list: returns all rows", detail::no_broken_rule);
-    detail::untested_lease_rules<store, Again, Race, Erase>(t);
+    using detail::way;
+    const auto ways = {way::plain, way::repeated, way::alternating, way::reopened};
+    detail::run_rules<Again>(t, rules, ways, [&](way how, auto body) {
+        trial x(make, again, race, erase, how, t);
+        body(x);
+    });
     return std::move(t.report);
 }
 

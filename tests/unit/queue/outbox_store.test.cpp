@@ -308,7 +308,7 @@ TEST_CASE("outbox_conformance: detects each store with one flaw")
         const auto report = report_of(f);
         CAPTURE(n);
         CHECK(report.broken.empty() == (f == flaw::nothing));
-        CHECK(report.untested == none);
+        if (f == flaw::nothing) CHECK(report.untested == none);
     }
 }
 

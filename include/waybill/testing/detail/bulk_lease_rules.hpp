@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <waybill/lease/lease.hpp>
@@ -33,48 +32,16 @@ namespace waybill::inline v0_2::testing::detail {
     return a.leases == b.leases && a.owners == b.owners;
 }
 
-/// The calls of the suite to a store with `renew` and `claim_all`.
-template <class S>
-class bulk_lease_trial : public lease_trial<S> {
-public:
-    bulk_lease_trial(S& s, trial& t) : lease_trial<S>(s, t), store_(s), trial_(t) {}
-
-    [[nodiscard]] lease_table renew(const owner_heartbeat& own, std::uint64_t since)
-    {
-        auto r = store_.renew(own, since);
-        trial_.holds(r.has_value(), "renew: returns no error if the store can be reached");
-        return r ? *std::move(r) : lease_table();
-    }
-    [[nodiscard]] std::vector<lease_claim::result> claim_all(const std::vector<lease_claim>& claims)
-    {
-        auto r = store_.claim_all(claims);
-        trial_.holds(r.has_value() && r->size() == claims.size(),
-                     "claim_all: returns one result for each claim if the store can be reached");
-        std::vector<lease_claim::result> results =
-            r ? *std::move(r) : std::vector<lease_claim::result>();
-        results.resize(claims.size());
-        return results;
-    }
-    [[nodiscard]] bool wins(const lease_claim& c)
-    {
-        return claim_all({c}).front().outcome == lease_claim::result::claim_outcome::won;
-    }
-
-private:
-    S& store_;
-    trial& trial_;
-};
-
 /// A heartbeat of this owner, as `renew` writes it.
 [[nodiscard]] inline owner_heartbeat renewing(const std::string& name, std::uint64_t version)
 {
     return {"orders", "billing", {name, 1}, version, true};
 }
 
-template <class S>
-void renew_rules(S& s, trial& t)
+template <class X>
+void renew_rules(X& leases)
 {
-    bulk_lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const auto key = [](int n) { return key_of("orders", "billing", std::to_string(n)); };
     const owner_heartbeat a = renewing("a", 1);
     const lease_table first = leases.renew(a, 0);
@@ -119,10 +86,10 @@ void renew_rules(S& s, trial& t)
             "renew: returns all leases if the version is not one of this store");
 }
 
-template <class S>
-void claim_all_rules(S& s, trial& t)
+template <class X>
+void claim_all_rules(X& leases)
 {
-    bulk_lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const partition_key key = key_of("orders", "billing", "0");
     const partition_key other = key_of("orders", "billing", "1");
     t.holds(leases.claim_all({}).empty(), "claim_all: no claims are no error");
@@ -152,16 +119,16 @@ void claim_all_rules(S& s, trial& t)
 }
 
 /// A row that is deleted by hand is not among the changes, so the next read is complete.
-template <class S, class Erase>
-void renew_erase_rules(S& s, trial& t, Erase& erase)
+template <class X>
+void renew_erase_rules(X& leases)
 {
-    bulk_lease_trial<S> leases(s, t);
     const partition_key key = key_of("orders", "billing", "0");
     (void)leases.claim_version({key, {"a", 1}, 1, {}});
     const lease_table before = leases.renew(renewing("a", 1), 0);
-    erase(s, key);
+    leases.erase(key);
     const lease_table after = leases.renew(renewing("a", 2), before.version);
-    t.holds(!after.partial && after.leases.empty(), lease_rule::complete);
+    leases.t.holds(!after.partial && after.leases.empty(),
+                   "renew: returns all leases after a row was deleted by hand");
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

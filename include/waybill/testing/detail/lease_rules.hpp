@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,16 +19,35 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// The calls of the suite to a lease store.
-template <class S>
-class lease_trial {
-public:
-    lease_trial(S& s, trial& t) : store_(s), trial_(t) {}
+struct lease_rule {
+    static constexpr std::string_view deleted =
+        "claim: a lease whose row was deleted has no version that it had before";
+    static constexpr std::string_view one =
+        "claim: of two concurrent claims of a lease at most one wins";
+    static constexpr std::string_view odd_names =
+        "claim, heartbeat: keys and names that a store may refuse are refused, or stored whole";
+};
 
+/// A lease store whose calls use the connections of a way, and the calls of the suite to it.
+template <class Make, class Again, class Race, class Erase>
+class lease_trial : public connections<Make, Again> {
+public:
+    using typename connections<Make, Again>::store;
+    static constexpr bool is_bulk = waybill::detail::bulk_lease_store<store>;
+
+    lease_trial(Make& make, Again& again, Race& race, Erase& erase, way how, trial& to)
+        : connections<Make, Again>(make, again, how), t(to), race_(race), erase_(erase)
+    {
+    }
+
+    [[nodiscard]] auto try_claim(const lease_claim& c)
+    {
+        return this->through([&](auto& s) { return s.claim(c); });
+    }
     [[nodiscard]] std::optional<lease_claim::result> claim(const lease_claim& c)
     {
-        const auto r = store_.claim(c);
-        trial_.holds(r.has_value(), "claim: returns won or contended if the store can be reached");
+        const auto r = try_claim(c);
+        t.holds(r.has_value(), "claim: returns won or contended if the store can be reached");
         if (!r) return {};
         return *r;
     }
@@ -47,8 +66,8 @@ public:
     }
     [[nodiscard]] lease_table table(const partition_key& of)
     {
-        auto r = store_.list(of.source, of.group);
-        trial_.holds(r.has_value(), "list: returns no error if the store can be reached");
+        auto r = this->through([&](auto& s) { return s.list(of.source, of.group); });
+        t.holds(r.has_value(), "list: returns no error if the store can be reached");
         return r ? *std::move(r) : lease_table();
     }
     /// True if the store lists exactly one row of this key: that of the claim, with this version.
@@ -70,19 +89,63 @@ public:
     }
     [[nodiscard]] bool heartbeat(const owner_heartbeat& p)
     {
-        return store_.heartbeat(p).has_value();
+        return written([&](auto& s) { return s.heartbeat(p); }).has_value();
     }
-    [[nodiscard]] bool leave(const owner_heartbeat& p) { return store_.leave(p).has_value(); }
+    [[nodiscard]] bool leave(const owner_heartbeat& p)
+    {
+        return written([&](auto& s) { return s.leave(p); }).has_value();
+    }
+    [[nodiscard]] lease_table renew(const owner_heartbeat& own, std::uint64_t since)
+    {
+        auto r = written([&](auto& s) { return s.renew(own, since); });
+        t.holds(r.has_value(), "renew: returns no error if the store can be reached");
+        return r ? *std::move(r) : lease_table();
+    }
+    [[nodiscard]] std::vector<lease_claim::result> claim_all(const std::vector<lease_claim>& claims)
+    {
+        auto r = this->through([&](auto& s) { return s.claim_all(claims); });
+        t.holds(r.has_value() && r->size() == claims.size(),
+                "claim_all: returns one result for each claim if the store can be reached");
+        std::vector<lease_claim::result> results =
+            r ? *std::move(r) : std::vector<lease_claim::result>();
+        results.resize(claims.size());
+        return results;
+    }
+    [[nodiscard]] bool wins(const lease_claim& c)
+    {
+        return claim_all({c}).front().outcome == lease_claim::result::claim_outcome::won;
+    }
+    void erase(const partition_key& key)
+    {
+        this->through([&](auto& s) {
+            erase_(s, key);
+            return true;
+        });
+    }
+    template <class F, class G>
+    void race(F f, G g)
+    {
+        race_(f, g);
+    }
+
+    trial& t;
 
 private:
-    S& store_;
-    trial& trial_;
+    template <class F>
+    auto written(F f)
+    {
+        auto done = this->through(f);
+        return done && this->repeats() ? this->through(f) : done;
+    }
+
+    Race& race_;
+    Erase& erase_;
 };
 
-template <class S>
-void heartbeat_rules(S& s, trial& t)
+template <class X>
+void heartbeat_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
     owner_heartbeat renewed = p;
     renewed.version = largest;
@@ -109,10 +172,10 @@ void heartbeat_rules(S& s, trial& t)
 }
 
 /// The rules of a first claim. Returns its version.
-template <class S>
-[[nodiscard]] std::optional<std::uint64_t> first_claim_rules(lease_trial<S>& leases, trial& t,
-                                                             lease_claim c)
+template <class X>
+[[nodiscard]] std::optional<std::uint64_t> first_claim_rules(X& leases, lease_claim c)
 {
+    trial& t = leases.t;
     t.holds(leases.table(c.key) == lease_table{},
             "list: an empty store returns an empty table, not an error");
     t.holds(leases.is_contended(c) && leases.table(c.key).leases.empty(),
@@ -130,10 +193,11 @@ template <class S>
 
 /// The rules of renewals of `c`, whose first version is `first`. Returns all versions that the row
 /// had, the stored one last; empty if a renewal was not won.
-template <class S>
-[[nodiscard]] std::vector<std::uint64_t> renewal_rules(lease_trial<S>& leases, trial& t,
-                                                       const lease_claim& c, std::uint64_t first)
+template <class X>
+[[nodiscard]] std::vector<std::uint64_t> renewal_rules(X& leases, const lease_claim& c,
+                                                       std::uint64_t first)
 {
+    trial& t = leases.t;
     std::vector<std::uint64_t> versions{first};
     lease_claim renewal = c;
     bool changes = true;
@@ -153,18 +217,20 @@ template <class S>
 
 /// The rules of claims by another owner. Requires: `versions` are all versions that the row had,
 /// the stored one last. `renewal` is the claim that wrote them.
-template <class S>
-void steal_rules(lease_trial<S>& leases, trial& t, lease_claim renewal,
-                 const std::vector<std::uint64_t>& versions)
+template <class X>
+void steal_rules(X& leases, lease_claim renewal, const std::vector<std::uint64_t>& versions)
 {
+    trial& t = leases.t;
     bool refused = true;
     lease_claim other_claim{.key = renewal.key, .owner = {"b", 2}, .epoch = 2};
     for (std::size_t n = 0; n + 1 < versions.size(); ++n) {
         other_claim.expected = renewal.expected = versions[n];
         refused = leases.is_contended(other_claim) && leases.is_contended(renewal) && refused;
     }
-    other_claim.expected = versions.back() + 1;
-    refused = leases.is_contended(other_claim) && refused;
+    for (const unsigned bit : {0U, 32U, 53U, 63U}) {
+        other_claim.expected = versions.back() ^ (std::uint64_t{1} << bit);
+        refused = leases.is_contended(other_claim) && refused;
+    }
     t.holds(refused && leases.is_stored(renewal, versions.back()),
             "claim: one that expects another version is contended and changes nothing");
 
@@ -180,32 +246,75 @@ void steal_rules(lease_trial<S>& leases, trial& t, lease_claim renewal,
     t.holds(released && leases.is_stored(release, *released),
             "claim: a claim without an owner releases the lease");
     if (!released) return;
-    const lease_claim widest{.key = renewal.key,
-                             .owner = {"it's \"me\"; --%\xC3\xA9", largest},
-                             .epoch = largest,
-                             .expected = *released};
-    const auto last = leases.claim_version(widest);
-    t.holds(last && leases.is_stored(widest, *last),
-            "claim: stores any name, and all 64 bits of incarnation and epoch");
+    std::optional<std::uint64_t> last = released;
+    bool kept = true;
+    for (const std::uint64_t n : numbers_of_64_bits) {
+        const lease_claim c{renewal.key, {"it's \"me\"; --%\xC3\xA9", n}, n, last};
+        last = leases.claim_version(c);
+        kept = last && leases.is_stored(c, *last) && kept;
+    }
+    t.holds(kept, "claim: stores any name, and all 64 bits of incarnation and epoch");
 }
 
-template <class S>
-void claim_rules(S& s, trial& t)
+template <class X>
+void claim_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
     const lease_claim c{
         .key = key_of("orders", "billing", "0"), .owner = {"a", 1}, .epoch = 1, .expected = 5};
-    const auto first = first_claim_rules(leases, t, c);
+    const auto first = first_claim_rules(leases, c);
     if (!first) return;
-    const std::vector<std::uint64_t> versions = renewal_rules(leases, t, c, *first);
-    if (!versions.empty()) steal_rules(leases, t, c, versions);
+    const std::vector<std::uint64_t> versions = renewal_rules(leases, c, *first);
+    if (!versions.empty()) steal_rules(leases, c, versions);
+}
+
+/// Incarnations and versions that become equal if a store truncates them.
+template <class X>
+void heartbeat_number_rules(X& leases)
+{
+    const auto of = [](std::uint64_t incarnation, std::uint64_t version) {
+        return owner_heartbeat{"orders", "billing", {"a", incarnation}, version};
+    };
+    bool whole = true;
+    for (const std::uint64_t n : numbers_of_64_bits) whole = leases.heartbeat(of(n, n)) && whole;
+    for (const std::uint64_t n : numbers_of_64_bits) {
+        for (const std::uint64_t other : numbers_of_64_bits) {
+            if (other != n) whole = leases.leave(of(n, other)) && whole;
+        }
+    }
+    for (const std::uint64_t n : numbers_of_64_bits)
+        whole = leases.lists(of(n, n)) && leases.leave(of(n, n)) && whole;
+    leases.t.holds(whole && leases.table({"orders", "billing", {}}).owners.empty(),
+                   "heartbeat, leave: incarnations and versions have 64 bits");
+}
+
+/// Owners and keys that a store may refuse, but must not change or confuse.
+template <class X>
+void lease_odd_name_rules(X& leases)
+{
+    std::vector<owner_heartbeat> owners;
+    for (const std::string& name : odd_names()) {
+        owners.push_back({"orders", "billing", {name, 1}, 1});
+        if (!leases.heartbeat(owners.back())) owners.pop_back();
+    }
+    std::vector<std::pair<lease_claim, std::uint64_t>> claims;
+    bool whole = true;
+    for (const partition_key& key : odd_keys()) {
+        const lease_claim c{key, {"a", 1}, 1, {}};
+        const auto r = leases.try_claim(c);
+        if (!r) continue;
+        whole = r->outcome == lease_claim::result::claim_outcome::won && whole;
+        claims.emplace_back(c, r->version);
+    }
+    for (const owner_heartbeat& p : owners) whole = leases.lists(p) && whole;
+    for (const auto& [c, version] : claims) whole = leases.is_stored(c, version) && whole;
+    leases.t.holds(whole, lease_rule::odd_names);
 }
 
 /// Names of owners that a store could confuse.
-template <class S>
-void owner_rules(S& s, trial& t)
+template <class X>
+void owner_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const auto of = [](const std::string& name) {
         return owner_heartbeat{"orders", "billing", {name, 1}, 1};
     };
@@ -223,10 +332,10 @@ void owner_rules(S& s, trial& t)
     t.holds(apart, "leave: an owner with a similar name stays");
 }
 
-template <class S>
-void lease_key_rules(S& s, trial& t)
+template <class X>
+void lease_key_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const std::vector<partition_key> keys = many_similar_keys();
     std::vector<lease_claim> claims;
     std::vector<std::optional<std::uint64_t>> versions;
@@ -248,10 +357,10 @@ void lease_key_rules(S& s, trial& t)
 }
 
 /// More rows than a database returns at once.
-template <class S>
-void lease_page_rules(S& s, trial& t)
+template <class X>
+void lease_page_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     constexpr std::uint64_t rows = 1'100;
     bool written = true;
     for (std::uint64_t n = 0; n != rows; ++n) {
@@ -278,10 +387,10 @@ void lease_page_rules(S& s, trial& t)
 }
 
 /// The version of one lease is not accepted for another one.
-template <class S>
-void lease_version_rules(S& s, trial& t)
+template <class X>
+void lease_version_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const std::vector<partition_key> keys = similar_keys();
     std::vector<lease_claim> claims;
     std::vector<std::uint64_t> versions;
@@ -308,29 +417,10 @@ void lease_version_rules(S& s, trial& t)
     t.holds(refused, "claim: the version of another lease is contended, and changes neither");
 }
 
-struct lease_rule {
-    static constexpr std::string_view deleted =
-        "claim: a lease whose row was deleted has no version that it had before";
-    static constexpr std::string_view complete =
-        "renew: returns all leases after a row was deleted by hand";
-    static constexpr std::string_view listed =
-        "list: a second connection sees the claims and heartbeats";
-    static constexpr std::string_view other =
-        "claim: a lease that a second connection has claimed since is contended";
-    static constexpr std::string_view one_new =
-        "claim: of two concurrent claims of a new lease at most one wins";
-    static constexpr std::string_view one =
-        "claim: of two concurrent claims of a lease at most one wins";
-    static constexpr std::string_view some =
-        "claim: of two concurrent claims one wins, or cannot reach the store";
-    static constexpr std::string_view winner =
-        "claim: of two concurrent claims, the one that returned won is stored";
-};
-
-template <class S, class Erase>
-void lease_erase_rules(S& s, trial& t, Erase& erase)
+template <class X>
+void lease_erase_rules(X& leases)
 {
-    lease_trial<S> leases(s, t);
+    trial& t = leases.t;
     const partition_key key = key_of("orders", "billing", "0");
     std::vector<std::uint64_t> used_versions;
     bool fresh = true;
@@ -344,81 +434,39 @@ void lease_erase_rules(S& s, trial& t, Erase& erase)
             fresh = fresh && c.expected && !before;
             used_versions.push_back(version);
         }
-        erase(s, key);
+        leases.erase(key);
         t.holds(leases.table(key).leases.empty(),
                 "the row of a lease is deleted by hand, and listed no more");
     }
     t.holds(fresh, lease_rule::deleted);
 }
 
-template <class S, class Other>
-void second_lease_rules(S& s, Other& second, trial& t)
-{
-    lease_trial<S> first_store(s, t);
-    lease_trial<S> second_store(second, t);
-    const partition_key key = key_of("orders", "billing", "0");
-    const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
-    const lease_claim mine{.key = key, .owner = {"a", 1}, .epoch = 1};
-    const bool none = second_store.table(key) == lease_table{};
-    const auto first = first_store.claim_version(mine);
-    const bool announced = first_store.heartbeat(p);
-    t.holds(
-        none && first && announced && second_store.is_stored(mine, *first) && second_store.lists(p),
-        lease_rule::listed);
-    const lease_claim theirs{.key = key, .owner = {"b", 2}, .epoch = 2, .expected = first};
-    const auto stolen = second_store.claim_version(theirs);
-    const lease_claim renewal{.key = key, .owner = {"a", 1}, .epoch = 1, .expected = first};
-    t.holds(stolen && first_store.is_contended(renewal) && first_store.is_stored(theirs, *stolen),
-            lease_rule::other);
-}
-
 /// Two connections claim the same lease: first a new one, then one with an owner.
-template <class Make, class Connect, class Race>
-void lease_race_rules(trial& t, Make& make, Connect& connect, Race& race)
+template <class X>
+void lease_race_rules(X& leases)
 {
-    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    constexpr int rounds = 50;  // many, because the result of a race depends on chance
-    for (int n = 0; n != rounds; ++n) {
-        auto s = make();
-        decltype(auto) other = connect(s);
-        lease_trial<store> leases(s, t);
-        const partition_key key = key_of("orders", "billing", "0");
-        std::optional<std::uint64_t> expected;
-        for (const bool first : {true, false}) {
-            const std::uint64_t epoch = first ? 1 : 2;
-            const lease_claim mine{key, {"a", 1}, epoch, expected};
-            const lease_claim theirs{key, {"b", 2}, epoch, expected};
-            result<lease_claim::result> a = lease_claim::result{};
-            result<lease_claim::result> b = lease_claim::result{};
-            race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });
-            const bool a_won = a && a->outcome == lease_claim::result::claim_outcome::won;
-            const bool b_won = b && b->outcome == lease_claim::result::claim_outcome::won;
-            t.holds(!(a_won && b_won), first ? lease_rule::one_new : lease_rule::one);
-            t.holds(a_won || b_won || !a || !b, lease_rule::some);
-            if (a_won == b_won) break;
-            t.holds(
-                a_won ? leases.is_stored(mine, a->version) : leases.is_stored(theirs, b->version),
-                lease_rule::winner);
-            expected = a_won ? a->version : b->version;
-        }
-    }
-}
-
-template <class S, class Connect, class Race, class Erase>
-void untested_lease_rules(trial& t)
-{
-    using rule = lease_rule;
-    if constexpr (std::is_same_v<Erase, no_erase>) {
-        t.untested(rule::deleted, "rows that are deleted by hand");
-        if constexpr (waybill::detail::bulk_lease_store<S>)
-            t.untested(rule::complete, "rows that are deleted by hand");
-    }
-    if constexpr (!has_second<Connect>) {
-        for (const auto r : {rule::listed, rule::other}) t.untested(r, second_connection);
-    }
-    if constexpr (!has_race<Race>) {
-        for (const auto r : {rule::one_new, rule::one, rule::some, rule::winner})
-            t.untested(r, two_threads);
+    trial& t = leases.t;
+    const partition_key key = key_of("orders", "billing", "0");
+    std::optional<std::uint64_t> expected;
+    for (const std::uint64_t epoch : {1U, 2U}) {
+        const lease_claim mine{key, {"a", 1}, epoch, expected};
+        const lease_claim theirs{key, {"b", 2}, epoch, expected};
+        result<lease_claim::result> a = lease_claim::result{};
+        result<lease_claim::result> b = lease_claim::result{};
+        leases.with_two([&](auto& first, auto& second) {
+            leases.race([&] { a = first.claim(mine); }, [&] { b = second.claim(theirs); });
+        });
+        const bool a_won = a && a->outcome == lease_claim::result::claim_outcome::won;
+        const bool b_won = b && b->outcome == lease_claim::result::claim_outcome::won;
+        t.holds(!(a_won && b_won), expected ? lease_rule::one
+                                            : "claim: of two concurrent claims of a new lease at "
+                                              "most one wins");
+        t.holds(a_won || b_won || !a || !b,
+                "claim: of two concurrent claims one wins, or cannot reach the store");
+        if (a_won == b_won) return;
+        t.holds(a_won ? leases.is_stored(mine, a->version) : leases.is_stored(theirs, b->version),
+                "claim: of two concurrent claims, the one that returned won is stored");
+        expected = a_won ? a->version : b->version;
     }
 }
 

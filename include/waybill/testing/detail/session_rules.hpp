@@ -241,7 +241,7 @@ private:
         return apart;
     }
 
-    [[nodiscard]] std::string state(std::size_t i) const { return "state of " + ids_[i]; }
+    [[nodiscard]] static std::string state(std::size_t i) { return "state " + std::to_string(i); }
 
     /// True if the states of the ids in [from, to) are stored. States of odd ids that were refused
     /// are not checked.

@@ -187,33 +187,30 @@ struct rule {
     bool large = false;  ///< Many rows or long values: untested if a rule before it is broken.
 };
 
-/// Runs each rule in all ways. `with_new(how, body)` calls `body` with a new store. A rule that is
-/// broken in one way is not tried in the next one. Without a second connection, the ways that need
-/// one are untested.
+/// Runs all rules in the first way, `plain`. If none is broken, runs them in the other ways, until
+/// one is broken. `with_new(how, body)` calls `body` with a new store. A way that is not run is
+/// untested.
 template <class Again, class Rules, class F>
 void run_rules(trial& t, const Rules& rules, std::initializer_list<way> ways, F with_new)
 {
-    for (const auto& r : rules) {
-        if (!r.needs.empty()) {
-            t.untested(r.promise, r.needs);
+    const auto run = [&](const auto& r, way how) {
+        if (!r.needs.empty()) return t.untested(r.promise, r.needs);
+        if (r.large && !t.report.broken.empty()) return t.untested(r.promise, no_broken_rule);
+        for (int n = 0; n < (r.rounds == 0 ? 1 : r.rounds); ++n) with_new(how, r.body);
+    };
+    for (const way how : ways) {
+        t.calls = text_of(how);
+        const bool connected = has_second<Again> || how < way::alternating;
+        if (how != way::plain && (!connected || !t.report.broken.empty())) {
+            t.untested("each rule" + std::string(t.calls),
+                       connected ? no_broken_rule : second_connection);
             continue;
         }
-        if (r.large && !t.report.broken.empty()) {
-            t.untested(r.promise, no_broken_rule);
-            continue;
-        }
-        for (const way how : ways) {
-            const auto broken = t.report.broken.size();
-            if (!has_second<Again> && how >= way::alternating) {
-                t.untested("each rule" + std::string(text_of(how)), second_connection);
-                continue;
-            }
-            t.calls = text_of(how);
-            for (int n = 0; n < (r.rounds == 0 ? 1 : r.rounds); ++n) with_new(how, r.body);
-            t.calls = {};
-            if (t.report.broken.size() != broken || r.rounds != 0) break;
+        for (const auto& r : rules) {
+            if (how == way::plain || (r.rounds == 0 && r.needs.empty())) run(r, how);
         }
     }
+    t.calls = {};
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

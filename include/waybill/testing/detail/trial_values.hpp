@@ -90,27 +90,45 @@ inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
             std::string(127, 'x') + "y"};
 }
 
+/// The sizes of `sized_values`. Counts of 8 and 16 bits, and pages of databases, end between them.
+inline constexpr std::uint64_t value_sizes[] = {0, 1, 255, 256, 4'097, 70'000};
+
+/// `count` bytes. From 256 bytes on, they contain all values. Without `any_bytes`, they are text.
+[[nodiscard]] inline std::string value_of(std::uint64_t count, bool any_bytes)
+{
+    std::string all = varied_bytes(count, count + 1);
+    for (std::size_t n = 0; n != all.size() && (n != 256 || !any_bytes); ++n) {
+        const auto byte = static_cast<unsigned char>(all[n]);
+        all[n] = static_cast<char>(any_bytes ? n : '!' + byte % 94U);
+    }
+    return all;
+}
+
 /// Names that a store may refuse, but must not change: control characters, invalid UTF-8, and more
-/// than 128 bytes.
+/// than 128 bytes, up to 70,000.
 [[nodiscard]] inline std::vector<std::string> odd_names()
 {
     const std::string zero(1, '\0');
-    return {"a" + zero,
-            "a" + zero + "b",
-            "a" + zero + "c",
-            "a\n",
-            "a\r\n",
-            "a\t",
-            "a\tb",
-            "a\x7F",
-            "a\xC2\x85",
-            "\xFF",
-            "\xFE",
-            "a\xC3",
-            std::string(129, 'x'),
-            std::string(128, 'x') + "y",
-            std::string(1'100, 'x'),
-            std::string(1'099, 'x') + "y"};
+    std::vector<std::string> all{"a" + zero,
+                                 "a" + zero + "b",
+                                 "a" + zero + "c",
+                                 "a\n",
+                                 "a\r\n",
+                                 "a\t",
+                                 "a\tb",
+                                 "a\x7F",
+                                 "a\xC2\x85",
+                                 "\xFF",
+                                 "\xFE",
+                                 "a\xC3",
+                                 std::string(129, 'x'),
+                                 std::string(128, 'x') + "y",
+                                 std::string(1'100, 'x'),
+                                 std::string(1'099, 'x') + "y"};
+    for (const std::uint64_t size : value_sizes) {
+        if (size > 128) all.push_back(value_of(size, true));
+    }
+    return all;
 }
 
 /// Texts that a store must keep byte for byte.
@@ -139,20 +157,6 @@ inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
             std::string("x\0", 2),
             std::string(1, '\0'),
             all_bytes};
-}
-
-/// The sizes of `sized_values`. Counts of 8 and 16 bits, and pages of databases, end between them.
-inline constexpr std::uint64_t value_sizes[] = {0, 1, 255, 256, 4'097, 70'000};
-
-/// `count` bytes. From 256 bytes on, they contain all values. Without `any_bytes`, they are text.
-[[nodiscard]] inline std::string value_of(std::uint64_t count, bool any_bytes)
-{
-    std::string all = varied_bytes(count, count + 1);
-    for (std::size_t n = 0; n != all.size() && (n != 256 || !any_bytes); ++n) {
-        const auto byte = static_cast<unsigned char>(all[n]);
-        all[n] = static_cast<char>(any_bytes ? n : '!' + byte % 94U);
-    }
-    return all;
 }
 
 /// A value of each size in [shortest, longest], both included if they are at most a megabyte.
