@@ -29,9 +29,10 @@ namespace waybill::inline v0_2 {
 /// The calls that every queue has:
 ///
 ///   - `receive` returns one message, locked for `lock` from the request on, or nothing. It may
-///     wait for a message. A queue with a lock of its own ignores `lock`. Its message may have
+///     wait for a message. A queue with a lock of its own may ignore `lock` if its message has
 ///     `duration locked_for`: the duration of the lock, counted from the call of `receive` or,
-///     after a `renew`, from that call.
+///     after a `renew`, from that call. Without `locked_for`, the queue must refuse a `lock` longer
+///     than its own with a fault.
 ///   - `deliveries` of a message counts from 1.
 ///   - `complete`, `abandon` and `dead_letter` settle it. If the lock is lost they change nothing,
 ///     as far as the queue can check that, and return `ownership_lost`.
