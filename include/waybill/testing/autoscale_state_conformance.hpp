@@ -76,13 +76,13 @@ struct autoscale_trial : connections<Make, Again> {
     /// True if the state is stored.
     [[nodiscard]] bool saves(const scaling::autoscale_state& s)
     {
-        const auto call = [&](auto& store) { return fault(store.save(s)); };
+        const auto call = [&](auto& one) { return fault(one.save(s)); };
         return this->through(call).ok() && (!this->repeats() || this->through(call).ok());
     }
     [[nodiscard]] bool has(const scaling::autoscale_state& expected)
     {
-        const auto loaded = this->through(
-            [](auto& store) -> result<scaling::autoscale_state> { return store.load(); });
+        const auto loaded =
+            this->through([](auto& one) -> result<scaling::autoscale_state> { return one.load(); });
         return loaded && *loaded == expected;
     }
 
