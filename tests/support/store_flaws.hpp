@@ -94,7 +94,8 @@ enum class flaw : std::uint8_t {
     reset_is_not_compared,
     // Flaws that change texts and numbers.
     reason_ends_at_nul,
-    reason_trimmed,        // trailing blanks are dropped
+    reason_trimmed,  // trailing blanks are dropped
+    reason_of_4096_bytes,
     empty_reason_is_null,  // a column that takes no NULL
     line_ends_changed,     // of a body
     offset_of_255_bytes,   // of a checkpoint
@@ -236,6 +237,7 @@ inline void change_texts(flaw f, waybill::dead_letter& letter)
     }
     if (f == flaw::reason_ends_at_nul) letter.reason = letter.reason.c_str();
     if (f == flaw::reason_trimmed) trim_end(letter.reason);
+    if (f == flaw::reason_of_4096_bytes) letter.reason = letter.reason.substr(0, 4'096);
     if (f == flaw::offset_dropped) letter.at.offset.clear();
     if (f == flaw::letter_offset_of_255_bytes && letter.at.offset.size() > 255)
         letter.at.offset.resize(255);

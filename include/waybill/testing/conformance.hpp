@@ -11,7 +11,8 @@
 //     for (const auto& rule : report.broken) log("broken: " + rule);
 //     for (const auto& rule : report.untested) log("untested: " + rule);
 //
-//   1. Call it in a test of any framework. It creates about a dozen stores, one after the other.
+//   1. Call it in a test of any framework. It creates about thirty stores, one after the other. The
+//      rules are tried with one connection, with two in turn, and with a new one for each call.
 //   2. Only `race` uses threads. In all other rules a connection must not wait for a lock without
 //      limit; it may return an error. A lock timeout of 20 ms keeps the suite fast.
 //   3. The store conforms if `broken` is empty. A rule names a call or an end of a transaction, and
@@ -28,14 +29,7 @@
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/testing/conformance_report.hpp>
-#include <waybill/testing/detail/checkpoint_rules.hpp>
-#include <waybill/testing/detail/connection_rules.hpp>
-#include <waybill/testing/detail/crash_record_rules.hpp>
-#include <waybill/testing/detail/dead_letter_queue_rules.hpp>
-#include <waybill/testing/detail/dead_letter_rules.hpp>
-#include <waybill/testing/detail/key_rules.hpp>
-#include <waybill/testing/detail/race_rules.hpp>
-#include <waybill/testing/detail/transaction_rules.hpp>
+#include <waybill/testing/detail/store_trial.hpp>
 #include <waybill/testing/detail/trial.hpp>
 
 namespace waybill::inline v0_2::testing {
@@ -61,16 +55,19 @@ template <class Make, class Again = no_second, class Race = no_race>
     static_assert(checkpoint_store<store> || dead_letter_store<store> || crash_record_store<store>,
                   "conformance: the store has neither checkpoints, crash records nor dead letters, "
                   "see consume/stores.hpp");
+    using trial = detail::store_trial<Make, Again, Race>;
+    constexpr bool two = detail::has_second<Again>;
+    constexpr bool threads = detail::has_race<Race>;
+    const auto rules = detail::store_rules<trial>(
+        two ? "" : detail::second_connection,
+        two && threads ? "" : (two ? detail::two_threads : detail::threads_and_connections));
     detail::trial t;
-    if constexpr (checkpoint_store<store>) detail::checkpoint_rules(t, make);
-    if constexpr (dead_letter_store<store>) detail::dead_letter_rules(t, make);
-    if constexpr (dead_letter_queue<store>) detail::letter_queue_rules(t, make);
-    if constexpr (dead_letter_queue<store>) detail::many_letters_rules(t, make);
-    if constexpr (crash_record_store<store>) detail::all_crash_record_rules(t, make);
-    detail::key_rules(t, make);
-    detail::transaction_rules(t, make);
-    detail::connection_rules(t, make, again);
-    detail::race_rules(t, make, again, race);
+    using detail::way;
+    const auto ways = {way::plain, way::alternating, way::reopened};
+    detail::run_rules<Again>(t, rules, ways, [&](way how, auto body) {
+        trial x(make, again, race, how, t);
+        body(x);
+    });
     return std::move(t.report);
 }
 

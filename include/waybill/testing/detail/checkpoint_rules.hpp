@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <waybill/testing/detail/trial.hpp>
@@ -271,23 +270,21 @@ void neighbour_rules(trial& t, S& s)
     t.holds(apart, "advance: other keys do not change, even if they have the same checkpoint");
 }
 
-/// The rules of `load`, `advance` and `reset`.
-template <class Make>
-void checkpoint_rules(trial& t, Make& make)
+/// The rules of `load` and `advance`, without those of 64 bits and of offsets.
+template <class S>
+void checkpoint_rules(trial& t, S& s)
 {
-    auto s = make();
     advance_rules(t, s);
     epoch_rules(t, s);
+    refusal_rules(t, s);
+    neighbour_rules(t, s);
+}
+
+template <class S>
+void wide_rules(trial& t, S& s)
+{
     wide_epoch_rules(t, s);
     sequence_rules(t, s);
-    refusal_rules(t, s);
-    offset_rules(t, s);
-    neighbour_rules(t, s);
-    if constexpr (checkpoint_reset<std::remove_cvref_t<decltype(s)>>) {
-        auto empty_store = make();
-        reset_rules(t, empty_store);
-        wide_reset_rules(t, empty_store);
-    }
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -2,14 +2,13 @@
 //
 // connection_rules: the rules of two connections to one store.
 //
-// A part of conformance.hpp. Without a second connection each rule is reported as untested.
+// A part of conformance.hpp.
 
 #ifndef WAYBILL_TESTING_DETAIL_CONNECTION_RULES_HPP
 #define WAYBILL_TESTING_DETAIL_CONNECTION_RULES_HPP
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -18,62 +17,6 @@
 #include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
-
-/// The texts of the rules. A rule of one kind of rows continues with the name of that kind.
-struct connection_rule {
-    static constexpr std::string_view unseen =
-        "before the commit a second connection does not see ";
-    static constexpr std::string_view seen = "after the commit a second connection sees ";
-    static constexpr std::string_view apart =
-        "two transactions on different keys: each confirmed one takes effect: ";
-    static constexpr std::string_view compared =
-        "advance: a later commit of another connection is a conflict";
-    static constexpr std::string_view guarded =
-        "advance: an epoch lower than that of another connection is refused";
-    static constexpr std::string_view one_moves =
-        "two transactions with the same `from`: at most one takes effect";
-    static constexpr std::string_view uncommitted =
-        "advance: a `from` that another connection has not committed is refused";
-    static constexpr std::string_view loser =
-        "two racing transactions: the unconfirmed one leaves nothing";
-    static constexpr std::string_view mover =
-        "two racing transactions: the confirmed one takes effect";
-    static constexpr std::string_view next_moves =
-        "after a race without a winner, the next transaction works";
-    static constexpr std::string_view reset_guards =
-        "reset: an epoch lower than that of another connection's reset is refused";
-    static constexpr std::string_view gone =
-        "remove: returns false for a letter that another connection has removed";
-    static constexpr std::string_view one_removes =
-        "two transactions that remove the same letter: at most one takes effect";
-    static constexpr std::string_view remover =
-        "two transactions that remove the same letter: the confirmed one takes effect";
-};
-
-template <class S>
-void untested_connection_rules(trial& t)
-{
-    using rule = connection_rule;
-    const auto skip = [&](std::string_view r) { t.untested(r, second_connection); };
-    for_each_change<S>("", [&](const auto& c) {
-        skip(std::string(rule::unseen) + std::string(c.name));
-        skip(std::string(rule::seen) + std::string(c.name));
-    });
-    for_each_kind<S>([&]<class Row>(std::type_identity<Row>) {
-        skip(std::string(rule::apart) + std::string(rows_of<Row>::plural));
-    });
-    if constexpr (checkpoint_store<S>) {
-        for (const auto r : {rule::compared, rule::guarded, rule::uncommitted, rule::one_moves,
-                             rule::mover, rule::next_moves}) {
-            skip(r);
-        }
-        if constexpr (dead_letter_store<S>) skip(rule::loser);
-    }
-    if constexpr (checkpoint_reset<S>) skip(rule::reset_guards);
-    if constexpr (dead_letter_queue<S>) {
-        for (const auto r : {rule::gone, rule::one_removes, rule::remover}) skip(r);
-    }
-}
 
 /// A read during the transaction may fail: a store may let the reader wait, and end the wait with
 /// an error.
@@ -87,11 +30,12 @@ void visibility_rules(trial& t, S& s, Other& other)
             done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
             const auto seen = rows_of<Row>::read(other, c.key);
             t.holds(!seen || (*seen == c.from && lists_only(other, c.key, c.from)),
-                    std::string(connection_rule::unseen) + std::string(c.name));
+                    std::string("before the commit a second connection does not see ") +
+                        std::string(c.name));
             done = t.committed(*tx) && done;
         }
         t.holds(done && row_is(other, c.key, c.to),
-                std::string(connection_rule::seen) + std::string(c.name));
+                std::string("after the commit a second connection sees ") + std::string(c.name));
     });
 }
 
@@ -129,9 +73,11 @@ void different_keys(trial& t, S& s, Other& other)
                 return rows::write(store, tx, key(second), {}, row(second));
             });
         const auto absent = std::optional<Row>();
-        t.holds(row_is(s, key(false), committed.first ? row(false) : absent) &&
-                    row_is(s, key(true), committed.second ? row(true) : absent),
-                std::string(connection_rule::apart) + std::string(rows::plural));
+        t.holds(
+            row_is(s, key(false), committed.first ? row(false) : absent) &&
+                row_is(s, key(true), committed.second ? row(true) : absent),
+            std::string("two transactions on different keys: each confirmed one takes effect: ") +
+                std::string(rows::plural));
     }
 }
 
@@ -148,11 +94,11 @@ void stale_connection_rules(trial& t, S& s, Other& other)
         t.checkpoint_is(s, key, checkpoint{five, 1}) && t.advance(other, key, five, nine, 1);
     t.holds(
         seen && !t.advance(s, key, five, twelve, 1) && t.checkpoint_is(s, key, checkpoint{nine, 1}),
-        connection_rule::compared);
+        "advance: a later commit of another connection is a conflict");
     const bool later = t.advance(other, key, nine, five, 3);
     t.holds(later && !t.advance(s, key, five, twelve, 2) &&
                 t.checkpoint_is(s, key, checkpoint{five, 3}),
-            connection_rule::guarded);
+            "advance: an epoch lower than that of another connection is refused");
     const partition_key empty_key = key_of("orders", "billing", "1");
     if (auto tx = t.open(s)) {
         const bool ready = rows_of<checkpoint>::write(s, *tx, empty_key, {}, checkpoint{five, 1});
@@ -163,12 +109,12 @@ void stale_connection_rules(trial& t, S& s, Other& other)
         advanced = advanced && t.committed(*theirs);
         tx->rollback();
         t.holds(ready && !advanced && t.checkpoint_is(s, empty_key, {}),
-                connection_rule::uncommitted);
+                "advance: a `from` that another connection has not committed is refused");
     }
     if constexpr (checkpoint_reset<S>) {
         const bool back = commit_write<checkpoint>(t, s, key, checkpoint{five, 3}, {});
         t.holds(back && t.checkpoint_is(other, key, {}) && !t.advance(other, key, {}, nine, 2),
-                connection_rule::reset_guards);
+                "reset: an epoch lower than that of another connection's reset is refused");
     }
 }
 
@@ -192,14 +138,16 @@ void concurrent_advance_rules(trial& t, S& s, Other& other)
         if constexpr (dead_letter_store<S>) {
             t.holds((committed.first ? t.has(s, letters[0]) : t.missing(s, letters[0])) &&
                         (committed.second ? t.has(s, letters[1]) : t.missing(s, letters[1])),
-                    connection_rule::loser);
+                    "two racing transactions: the unconfirmed one leaves nothing");
         }
-        t.holds(!(committed.first && committed.second), connection_rule::one_moves);
+        t.holds(!(committed.first && committed.second),
+                "two transactions with the same `from`: at most one takes effect");
         const bool any_committed = committed.first || committed.second;
         const auto winner = checkpoint{to[committed.first ? 0 : 1], 1};
         t.holds(t.checkpoint_is(s, key, any_committed ? std::optional(winner) : std::nullopt),
-                connection_rule::mover);
-        t.holds(any_committed || t.advance(s, key, {}, to[0], 1), connection_rule::next_moves);
+                "two racing transactions: the confirmed one takes effect");
+        t.holds(any_committed || t.advance(s, key, {}, to[0], 1),
+                "after a race without a winner, the next transaction works");
     }
 }
 
@@ -215,37 +163,32 @@ void concurrent_remove_rules(trial& t, S& s, Other& other)
         (void)t.put(s, a);
         const auto committed = run_both(s, other, second_first, remove);
         const bool any_committed = committed.first || committed.second;
-        t.holds(!(committed.first && committed.second), connection_rule::one_removes);
-        t.holds(any_committed ? t.missing(s, a) : t.has(s, a), connection_rule::remover);
+        t.holds(!(committed.first && committed.second),
+                "two transactions that remove the same letter: at most one takes effect");
+        t.holds(any_committed ? t.missing(s, a) : t.has(s, a),
+                "two transactions that remove the same letter: the confirmed one takes effect");
     }
     (void)t.put(s, a);
     bool seen = t.has(s, a);
     if (auto tx = t.open(other)) seen = remove(other, *tx, false) && t.committed(*tx) && seen;
     if (auto tx = t.open(s)) {
         const auto r = s.remove(*tx, a.key, a.at.sequence);
-        t.holds(seen && ((r && !*r) || !t.committed(*tx)), connection_rule::gone);
+        t.holds(seen && ((r && !*r) || !t.committed(*tx)),
+                "remove: returns false for a letter that another connection has removed");
     }
 }
 
 /// The rules of two connections to one store. All calls are made in one thread.
-template <class Make, class Connect>
-void connection_rules(trial& t, Make& make, Connect& connect)
+template <class S, class Other>
+void connection_rules(trial& t, S& s, Other& other)
 {
-    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    if constexpr (!has_second<Connect>) {
-        untested_connection_rules<store>(t);
-    } else {
-        auto s = make();
-        decltype(auto) other = connect(s);
-        visibility_rules(t, s, other);
-        for_each_kind<store>(
-            [&]<class Row>(std::type_identity<Row>) { different_keys<Row>(t, s, other); });
-        if constexpr (checkpoint_store<store>) {
-            stale_connection_rules(t, s, other);
-            concurrent_advance_rules(t, s, other);
-        }
-        if constexpr (dead_letter_queue<store>) concurrent_remove_rules(t, s, other);
+    visibility_rules(t, s, other);
+    for_each_kind<S>([&]<class Row>(std::type_identity<Row>) { different_keys<Row>(t, s, other); });
+    if constexpr (checkpoint_store<S>) {
+        stale_connection_rules(t, s, other);
+        concurrent_advance_rules(t, s, other);
     }
+    if constexpr (dead_letter_queue<S>) concurrent_remove_rules(t, s, other);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -77,8 +77,8 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
 }
 
 /// The rules of `load_crash_record`, `store_crash_record` and `clear_crash_record`.
-template <class Make>
-void all_crash_record_rules(trial& t, Make& make)
+template <class S>
+void all_crash_record_rules(trial& t, S& s)
 {
     const crash_record row{.from = 17,
                            .to = 117,
@@ -86,7 +86,6 @@ void all_crash_record_rules(trial& t, Make& make)
                            .deaths = 2,
                            .incarnation = 0x9E3779B97F4A7C15U,
                            .epoch = 5};
-    auto s = make();
     crash_record_rules(t, s, key_of("orders", "billing", "0"), row);
     crash_record_order_rules(t, s, key_of("orders", "billing", "1"), row);
 }

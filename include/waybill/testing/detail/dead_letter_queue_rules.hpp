@@ -27,7 +27,7 @@ template <class S, class Tx>
 }
 
 template <class S>
-void remove_rules(trial& t, S& s)
+void one_remove_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "0");
     const dead_letter a = letter_of(key, 1, "first");
@@ -95,6 +95,14 @@ void remove_neighbour_rules(trial& t, S& s)
         others_kept = t.missing(s, other) && t.has(s, a) && others_kept;
     }
     t.holds(others_kept, "remove: letters of other keys stay");
+}
+
+template <class S>
+void remove_rules(trial& t, S& s)
+{
+    one_remove_rules(t, s);
+    remove_order_rules(t, s);
+    remove_neighbour_rules(t, s);
 }
 
 /// Dead letters whose sequences become equal if a store truncates them.
@@ -191,10 +199,9 @@ void key_list_rules(trial& t, S& s)
 }
 
 /// More dead letters than a database writes or returns at once, and a large one.
-template <class Make>
-void many_letters_rules(trial& t, Make& make)
+template <class S>
+void many_letters_rules(trial& t, S& s)
 {
-    auto s = make();
     const partition_key key = key_of("orders", "billing", "many");
     sequences all;
     bool done = true;
@@ -221,21 +228,6 @@ void many_letters_rules(trial& t, Make& make)
     const auto whole = s.list(large.key, {}, 10);
     t.holds(whole && whole->size() == 1 && whole->front() == large,
             "list: returns large letters unchanged");
-}
-
-/// The rules of `remove` and `list`, without those that need many or large letters.
-template <class Make>
-void letter_queue_rules(trial& t, Make& make)
-{
-    auto s = make();
-    remove_rules(t, s);
-    remove_order_rules(t, s);
-    remove_neighbour_rules(t, s);
-    remove_64_bit_rules(t, s);
-    auto filled = make();
-    list_rules(t, filled);
-    auto other = make();
-    key_list_rules(t, other);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <waybill/testing/detail/trial.hpp>
@@ -98,13 +99,16 @@ void letter_text_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "2");
     const dead_letter plain = letter_of(key, 1, "first");
     const auto keeps = [&](const dead_letter& d) { return t.put(s, d) && t.has(s, d); };
-    for (const std::string& text : odd_texts()) {
+    std::vector<std::string> texts = odd_texts();
+    for (std::string& text : sized_values(0, largest, true)) texts.push_back(std::move(text));
+    for (const std::string& text : texts) {
         dead_letter reason = plain;
         reason.reason = text;
         t.holds(keeps(reason), "put: takes any bytes in a reason, and keeps them as they are");
         dead_letter body = plain;
         body.body = text;
         t.holds(keeps(body), "put: takes any bytes in a body, and keeps them as they are");
+        if (text.size() > 1'024) continue;
         dead_letter offset = plain;
         offset.at.offset = text;
         t.holds(keeps(offset), "put: takes any bytes in an offset, and keeps them as they are");
@@ -138,17 +142,6 @@ void letter_sequence_rules(trial& t, S& s)
     t.holds(kept,
             "dead letters are distinguished by each part of the key and all 64 bits of the "
             "sequence");
-}
-
-/// The rules of `put` and `find`.
-template <class Make>
-void dead_letter_rules(trial& t, Make& make)
-{
-    auto s = make();
-    put_rules(t, s);
-    letter_value_rules(t, s);
-    letter_text_rules(t, s);
-    letter_sequence_rules(t, s);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -56,14 +56,12 @@ template <class Row, class S>
 }
 
 /// The rules of keys, for each kind of rows.
-template <class Make>
-void key_rules(trial& t, Make& make)
+template <class S>
+void key_rules(trial& t, S& s)
 {
-    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    auto s = make();
     const std::vector<partition_key> similar = many_similar_keys();
     const std::vector<partition_key> odd = odd_keys();
-    for_each_kind<store>([&]<class Row>(std::type_identity<Row>) {
+    for_each_kind<S>([&]<class Row>(std::type_identity<Row>) {
         const std::string plural(rows_of<Row>::plural);
         t.holds(keys_are_apart<Row>(t, s, similar, false),
                 plural + " of different keys are independent, whatever characters are in them");

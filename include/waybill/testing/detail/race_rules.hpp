@@ -2,7 +2,7 @@
 //
 // race_rules: of two concurrent transactions on one row at most one takes effect.
 //
-// A part of conformance.hpp. Without threads or a second connection its rules are untested.
+// A part of conformance.hpp.
 //
 // A store may compare before it has locked the row. Such a store passes all rules in one thread,
 // because it refuses the transaction that would have to wait. Here one transaction waits while the
@@ -14,8 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include <waybill/testing/detail/trial.hpp>
@@ -44,15 +42,6 @@ template <class S, class Race, class Write>
 /// on chance.
 inline constexpr std::uint64_t race_rounds = 20;
 
-struct race_rule {
-    static constexpr std::string_view one_moves =
-        "two concurrent transactions with the same `from`: at most one takes effect";
-    static constexpr std::string_view mover =
-        "two concurrent transactions: the confirmed one takes effect";
-    static constexpr std::string_view one_removes =
-        "two concurrent transactions that remove the same letter: at most one takes effect";
-};
-
 template <class S, class Race>
 void checkpoint_race_rules(trial& t, S& s, S& other, Race& race)
 {
@@ -68,10 +57,12 @@ void checkpoint_race_rules(trial& t, S& s, S& other, Race& race)
                 const auto a = store.advance(tx, key, from, to[second ? 1 : 0], 1);
                 return a && *a == advance_outcome::applied;
             });
-        t.holds(!(committed.first && committed.second), race_rule::one_moves);
+        t.holds(!(committed.first && committed.second),
+                "two concurrent transactions with the same `from`: at most one takes effect");
         if (committed.first || committed.second)
             stored = checkpoint{to[committed.first ? 0 : 1], 1};
-        t.holds(t.checkpoint_is(s, key, stored), race_rule::mover);
+        t.holds(t.checkpoint_is(s, key, stored),
+                "two concurrent transactions: the confirmed one takes effect");
     }
 }
 
@@ -86,27 +77,19 @@ void letter_race_rules(trial& t, S& s, S& other, Race& race)
                 const auto r = store.remove(tx, d.key, d.at.sequence);
                 return r && *r;
             });
-        t.holds(!(committed.first && committed.second), race_rule::one_removes);
+        t.holds(
+            !(committed.first && committed.second),
+            "two concurrent transactions that remove the same letter: at most one takes effect");
     }
 }
 
 /// The rules of two concurrent transactions. `race(waits, commits)` calls both functions, `commits`
 /// slightly later.
-template <class Make, class Connect, class Race>
-void race_rules(trial& t, Make& make, Connect& connect, Race& race)
+template <class S, class Race>
+void race_rules(trial& t, S& s, S& other, Race& race)
 {
-    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    if constexpr (!has_race<Race> || !has_second<Connect>) {
-        const std::string_view needs = has_second<Connect> ? two_threads : threads_and_connections;
-        if constexpr (checkpoint_store<store>) t.untested(race_rule::one_moves, needs);
-        if constexpr (checkpoint_store<store>) t.untested(race_rule::mover, needs);
-        if constexpr (dead_letter_queue<store>) t.untested(race_rule::one_removes, needs);
-    } else {
-        auto s = make();
-        decltype(auto) other = connect(s);
-        if constexpr (checkpoint_store<store>) checkpoint_race_rules<store>(t, s, other, race);
-        if constexpr (dead_letter_queue<store>) letter_race_rules<store>(t, s, other, race);
-    }
+    if constexpr (checkpoint_store<S>) checkpoint_race_rules(t, s, other, race);
+    if constexpr (dead_letter_queue<S>) letter_race_rules(t, s, other, race);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -313,34 +313,25 @@ void every_savepoint_rule(trial& t, S& s)
     if constexpr (crash_record_store<S>) replaced_in_savepoint<crash_record>(t, s);
 }
 
-/// All rules of transactions, each group in a separate store.
-template <class Make>
-void transaction_rules(trial& t, Make& make)
+/// The rules of each end of a transaction.
+template <class S>
+void ending_rules_of(trial& t, S& s)
 {
-    using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    check_all_endings(t, s);
+    atomic_write_rules(t, s);
+    for_each_kind<S>([&]<class Row>(std::type_identity<Row>) { second_commit_rules<Row>(t, s); });
+}
+
+/// The rules of a transaction as an object.
+template <class S>
+void object_rules_of(trial& t, S& s)
+{
     using row =
-        std::conditional_t<checkpoint_store<store>, checkpoint,
-                           std::conditional_t<dead_letter_store<store>, dead_letter, crash_record>>;
-    {
-        auto s = make();
-        check_all_endings(t, s);
-        atomic_write_rules(t, s);
-        for_each_kind<store>(
-            [&]<class Row>(std::type_identity<Row>) { second_commit_rules<Row>(t, s); });
-    }
-    {
-        auto s = make();
-        transaction_object_rules<row>(t, s);
-        assignment_rules<row>(t, s);
-    }
-    {
-        auto s = make();
-        leak_rules(t, s);
-    }
-    if constexpr (savepoint_scope<typename store::transaction>) {
-        auto s = make();
-        every_savepoint_rule(t, s);
-    }
+        std::conditional_t<checkpoint_store<S>, checkpoint,
+                           std::conditional_t<dead_letter_store<S>, dead_letter, crash_record>>;
+    transaction_object_rules<row>(t, s);
+    assignment_rules<row>(t, s);
+    leak_rules(t, s);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -158,6 +159,17 @@ public:
         }
         in_turn_ = !in_turn_;
         return how_ == way::alternating && in_turn_ ? f(second_) : f(first_);
+    }
+    /// A connection of the way. A new one is closed with the last copy of the result.
+    [[nodiscard]] std::shared_ptr<store> kept()
+    {
+        using again_t = std::invoke_result_t<Again&, store&>;
+        if constexpr (!std::is_reference_v<again_t>) {
+            if (how_ == way::reopened) return std::shared_ptr<store>(new store(again_(first_)));
+        }
+        in_turn_ = !in_turn_;
+        store* const used = how_ == way::alternating && in_turn_ ? &second_ : &first_;
+        return std::shared_ptr<store>(std::shared_ptr<store>(), used);
     }
     /// Calls f with the store and a second connection.
     template <class F>
