@@ -226,9 +226,9 @@ public:
         return answer([&] {
             if (copy.id.size() > 128) w_.breaks("the id of a copy is too long");
             if (copy.original_id != m.body) w_.breaks("the original id of a copy is lost");
-            queue_policy::scheduled_copy stored = copy;
-            stored.delay = w_.waits_for(copy.delay);
-            return base::schedule_copy(m, stored);
+            queue_policy::scheduled_copy sent = copy;
+            sent.delay = w_.waits_for(copy.delay);
+            return base::schedule_copy(m, sent);
         });
     }
     fault dead_letter(message& m, std::string_view reason)
