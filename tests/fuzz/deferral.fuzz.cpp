@@ -55,6 +55,7 @@ void read_bytes(std::string_view bytes)
         return;
     }
     fuzz::must(save(*b) == bytes, "what is read is what is written");
+    fuzz::must(load<deferred>(bytes).has_value() == (b->size() == 1), "a row is one entry");
     const auto again = read_json<deferred_messages>(json(*b));
     fuzz::must(again.has_value() && *again == *b, "and it is the same as JSON");
     const auto few = load<deferred_messages>(bytes, {.max_messages = 1, .session_order = false});
