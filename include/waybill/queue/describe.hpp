@@ -375,7 +375,7 @@ template <>
 struct line_of<queue_policy::scheduled_copy> {
     static std::string text(const auto& c)
     {
-        return concat("copy ", one_line(c.id), " of ", one_line(c.original_id), " at ", c.until,
+        return concat("copy ", one_line(c.id), " of ", one_line(c.original_id), " in ", c.delay,
                       ", ", tries(c.tries));
     }
 };

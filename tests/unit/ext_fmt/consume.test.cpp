@@ -234,6 +234,8 @@ TEST_CASE("settlements and actions of settle_batches")
     CHECK(line(abandon{}) == "abandon");
     CHECK(line(abandon{false}) == "abandon, not failed");
     CHECK(line(defer{90s}) == "defer for 90s");
+    CHECK(line(queue_policy::scheduled_copy{"a1", "order-7", 2, 90s}) ==
+          "copy a1 of order-7 in 90s, 2 tries");
     CHECK(line(dead_letter_message{dead_letter_message::cause::last_delivery,
                                    fault_kind::infrastructure, 10, 10}) ==
           "dead-letter the message: last_delivery, infrastructure, 10 of 10 deliveries");
