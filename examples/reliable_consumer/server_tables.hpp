@@ -117,25 +117,33 @@ protected:
     }
 
     /// All events of a partition. The adapter of the workers reads them. `stored` is the number of
-    /// events by the count of the server.
+    /// events by the count of the server. After faults, a server that became the leader may need
+    /// some seconds until it counts all events that another server has already delivered.
     template <class Log, class Stored>
     [[nodiscard]] std::vector<event> all_events(Log& log, std::uint64_t partition,
                                                 const Stored& stored)
     {
         std::vector<event> all;
         const std::string part = std::to_string(partition);
-        const auto last = patiently([&] { return log.end(part); });
-        std::optional<waybill::position> after;
-        while (last && (!after || after->sequence < last->sequence)) {
-            auto some = patiently([&] { return log.read(part, after, 1'000); });
-            for (auto& e : some) all.push_back({e.sequence, std::move(e.body)});
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        for (;;) {
+            const auto last = patiently([&] { return log.end(part); });
+            std::optional<waybill::position> after;
             if (!all.empty()) after = waybill::position{all.back().sequence, {}};
+            while (last && (!after || after->sequence < last->sequence)) {
+                auto some = patiently([&] { return log.read(part, after, 1'000); });
+                for (auto& e : some) all.push_back({e.sequence, std::move(e.body)});
+                if (!all.empty()) after = waybill::position{all.back().sequence, {}};
+            }
+            const std::uint64_t count = patiently(stored);
+            if (count == all.size()) return all;
+            if (std::chrono::steady_clock::now() > until) {
+                throw support::complaint(fmt::format(
+                    "partition {}: {} were read, and for 30 s the server has {}", partition,
+                    support::counted(all.size(), "event"), support::grouped(count)));
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
         }
-        const std::uint64_t count = patiently(stored);
-        if (count == all.size()) return all;
-        throw support::complaint(fmt::format("partition {}: {} were read, and the server has {}",
-                                             partition, support::counted(all.size(), "event"),
-                                             support::grouped(count)));
     }
 
     /// Repeats a call of the log for 30 s: after faults a server may need some seconds.
