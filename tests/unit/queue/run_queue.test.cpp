@@ -590,11 +590,14 @@ struct recorded_by_time : queue_with<queue_deferral::by_time> {
 };
 struct recorded_by_pointer : queue_with<queue_deferral::by_pointer> {
     explicit recorded_by_pointer(manual_environment& e) : memory_queue(e), env(e) {}
-    using memory_queue::schedule_pointer;
     fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::duration delay)
     {
         due[m.body] = env.now() + delay;
         return memory_queue::schedule_pointer(m, tries, delay);
+    }
+    fault schedule_pointer(queued_pointer& p, std::uint64_t tries, waybill::duration delay)
+    {
+        return memory_queue::schedule_pointer(p, tries, delay);
     }
     manual_environment& env;
     std::map<std::string, waybill::steady_time> due;
@@ -990,7 +993,7 @@ namespace {
 // deliveries.
 struct limited_pointers : queue_with<queue_deferral::by_pointer> {
     using base = queue_with<queue_deferral::by_pointer>;
-    using base::base, base::schedule_pointer;
+    using base::base;
 
     waybill::result<std::optional<queued_pointer>> receive_pointer(waybill::duration lock)
     {
@@ -1004,11 +1007,15 @@ struct limited_pointers : queue_with<queue_deferral::by_pointer> {
 // Its clock is five minutes ahead of the callers, which give it a time: a pointer is visible at
 // once. Before a message is deferred, another consumer works.
 struct early_pointers : limited_pointers {
-    using limited_pointers::limited_pointers, base::schedule_pointer;
+    using limited_pointers::limited_pointers;
 
     fault schedule_pointer(queued_message& m, std::uint64_t tries, waybill::duration delay)
     {
         return base::schedule_pointer(m, tries, std::max(delay - 5min, waybill::duration{}));
+    }
+    fault schedule_pointer(queued_pointer& p, std::uint64_t tries, waybill::duration delay)
+    {
+        return base::schedule_pointer(p, tries, std::max(delay - 5min, waybill::duration{}));
     }
     fault defer(queued_message& m)
     {

@@ -197,10 +197,14 @@ struct locked_is_gone : by_pointer {
 };
 
 struct pointer_without_tries : by_pointer {
-    using by_pointer::by_pointer, by_pointer::schedule_pointer;
+    using by_pointer::by_pointer;
     fault schedule_pointer(queued_message& m, std::uint64_t, duration delay)
     {
         return by_pointer::schedule_pointer(m, 0, delay);
+    }
+    fault schedule_pointer(queued_pointer& p, std::uint64_t tries, duration delay)
+    {
+        return by_pointer::schedule_pointer(p, tries, delay);
     }
 };
 
