@@ -32,7 +32,7 @@ using tests_support::dice;
 
 namespace {
 
-/// What a store does wrong without the knowledge of the oracle.
+/// A mistake of the store, which the oracle is not told.
 enum class flaw : std::uint8_t {
     none,
     hides_loss,    // no call returns `ownership_lost`

@@ -1066,7 +1066,7 @@ TEST_CASE("a pointer that finds its message not deferred yet finds it after its 
 
 TEST_CASE("messages that come before the end of their deferral are reported")
 {
-    // Its adapter computes a time with a clock that is five minutes behind.
+    // Its adapter computes times with a clock five minutes behind that of the queue.
     struct early_copies : queue_with<queue_deferral::by_copy> {
         using queue_with<queue_deferral::by_copy>::memory_queue;
         fault schedule_copy(queued_message& m, queue_policy::scheduled_copy copy)
