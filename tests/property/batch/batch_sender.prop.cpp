@@ -95,7 +95,8 @@ struct broker {
         RC_ASSERT(at->second == attempt || anew.count(i.id) != 0);
     }
 
-    // After an unknown outcome, a batch may be cut again only after a refusal or a partial failure.
+    // After an unknown outcome, a batch may be cut again only after a refusal, a partial failure or a
+    // permanent one.
     void let_go(const std::vector<item>& batch, std::uint64_t attempt)
     {
         if (unknown.count(attempt) == 0) return;
@@ -136,7 +137,11 @@ struct broker {
                 .retry_after = duration::milliseconds(static_cast<std::int64_t>(roll(500))),
                 .random = roll.share()};
         }
-        if (mood == 1) return batch_sender::failed{0, how(), "no", roll.share()};
+        if (mood == 1) {
+            const fault_kind kind = how();
+            if (kind == fault_kind::permanent) let_go(batch, attempt);
+            return batch_sender::failed{0, kind, "no", roll.share()};
+        }
         if (mood == 2) {
             if (roll(2) == 0) {
                 for (const item& i : batch) take(i, attempt);
