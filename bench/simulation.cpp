@@ -8,7 +8,7 @@
 // the minimum for known sizes.
 //
 //     simulation [--seeds N] [--scenario S3]... [--evidence N+A]... [--all] [--check] [--trace]
-//                [--json FILE] [--second]
+//                [--json FILE] [--second [--messages N] [--in-flight N]]
 //
 //   --seeds N      N seeds, from 1 on; the default is 5
 //   --scenario Sx  only this one; can be given several times, as can the next
@@ -19,6 +19,9 @@
 //   --json FILE    also writes FILE, with the figures of each seed
 //   --second       only the second set (simulation/second_scenarios.hpp), with its counts. Its
 //                  tables also follow those of the first set without --scenario and --evidence
+//   --messages N   messages of its scenarios from `season` on, a multiple of 20,000; the default is
+//                  200,000
+//   --in-flight N  requests in flight in these scenarios; the default is 1
 //
 // Evidence: R a refusal only, H the size of each message of a refused batch, N the batch's size and
 // the limit in a refusal, A the size of accepted batches, E exact sizes from the start. K: the
@@ -94,6 +97,8 @@ struct options {
     bool check = false;
     bool trace = false;
     bool second = false;
+    std::size_t messages = how_many;  // of the second set
+    std::size_t in_flight = 1;        // of the second set
     const char* json = nullptr;
 
     [[nodiscard]] bool wants(std::size_t number) const
@@ -243,6 +248,12 @@ bool read(int argc, char** argv, options& o)
         } else if (what == "--seeds") {
             o.seeds = std::strtoul(argv[++i], nullptr, 10);
             if (o.seeds == 0 || o.seeds > 1'000) return false;
+        } else if (what == "--messages") {
+            o.messages = std::strtoul(argv[++i], nullptr, 10);
+            if (o.messages == 0 || o.messages % a_call != 0) return false;
+        } else if (what == "--in-flight") {
+            o.in_flight = std::strtoul(argv[++i], nullptr, 10);
+            if (o.in_flight == 0 || o.in_flight > 1'000) return false;
         } else {
             return false;
         }
@@ -259,14 +270,18 @@ int main(int argc, char** argv)
         std::fputs(
             "usage: simulation [--seeds N] [--scenario S1..S12]... [--all] [--check] [--trace]\n"
             "                  [--evidence R|H|N|N+A|H+A|H+K|N+A+K|E|peers]... [--json FILE]\n"
-            "                  [--second]\n",
+            "                  [--second [--messages N] [--in-flight N]]\n",
             stderr);
         return 2;
     }
     int result = o.second ? 0 : simulation::run_all(o);
     if (o.second || (o.only.empty() && o.sees.empty())) {
-        const bool sound = simulation::run_and_print_second(o.seeds, o.all || o.second, o.trace);
-        if (!sound) result = 1;
+        const bool good = simulation::run_and_print_second({.seeds = o.seeds,
+                                                            .messages = o.messages,
+                                                            .slots = o.in_flight,
+                                                            .all = o.all || o.second,
+                                                            .shown = o.trace});
+        if (!good) result = 1;
     }
     return result;
 }

@@ -39,13 +39,15 @@ public:
     void call(second_broker& to, std::size_t first, std::size_t last) override
     {
         first_ = first - sender_.end();
-        for (std::size_t i = first; i != last; ++i) {
-            const message& m = to.of().messages[i];
-            const std::uint64_t bytes = see_.exact ? m.size : m.body;
-            sender_.on(waybill::batch_sender::queued{bytes, to.of().key(i)}, now_);
-        }
-        sender_.on(waybill::batch_sender::flushed{}, now_);
+        bool flushed = false;
         for (bool going = true; going;) {
+            while (first != last && (!to.of().fed() || sender_.wants_more())) {
+                const message& m = to.of().messages[first];
+                const std::uint64_t bytes = see_.exact ? m.size : m.body;
+                sender_.on(waybill::batch_sender::queued{bytes, to.of().key(first++)}, now_);
+            }
+            if (first == last && !flushed) sender_.on(waybill::batch_sender::flushed{}, now_);
+            flushed = first == last;
             bool wait = false;
             waybill::match(
                 sender_.next(now_), [&](const waybill::batch_sender::send& a) { send(to, a); },

@@ -180,7 +180,7 @@ private:
         batch_sums sums;
         double plain = 0;
         std::size_t head = 0;
-        for (std::size_t i = 0; i != how_many; ++i) {
+        for (std::size_t i = 0; i != s.messages.size(); ++i) {
             const double own = plain_bytes(s.messages[i]);
             if (plain + own > room) {
                 ratios.add(static_cast<double>(counted(s, head, sums)) / plain);

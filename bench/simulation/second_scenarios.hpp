@@ -13,6 +13,19 @@
 //     C+ C-      each batch is compressed; accepted sizes are reported (C+), or not (C-)
 //     B          two kinds of headers, 60 and 1,500 bytes, mixed at random
 //     J          the limit of a request is 256 KiB less a random part of up to 10 %
+//
+// The rest has a constant limit. The sender takes a message only when it needs one:
+//
+//     season     sizes and compression of messages follow a cycle of 20,000 messages
+//     hops       the header changes after every 10,000 messages, from 60 to 1,200 bytes
+//     groups     100 to 2,000 messages of one producer in a row, each with its ratio of compression
+//     turns      headers of 80 and of 900 bytes, in turns of 1,500 messages
+//     base64     a third of the messages are encoded in base64
+//     giants     one body of 2,000 has 20 to 200 KB
+//     pareto     bodies from 100 to 60,000 bytes, with a heavy tail
+//     growth     the header grows steadily, from 50 to 2,000 bytes
+//     burst      3,000 of every 25,000 messages have eight times the size, and larger headers
+//     tiny       bodies of 0 to 20 bytes, with headers of 90 to 110 bytes
 
 #ifndef WAYBILL_BENCH_SIMULATION_SECOND_SCENARIOS_HPP
 #define WAYBILL_BENCH_SIMULATION_SECOND_SCENARIOS_HPP
@@ -28,10 +41,34 @@
 
 namespace simulation {
 
-enum class second_name : std::uint8_t { O2, O4, O8, N2, N8, L100, D, C_plus, C_minus, B, J };
+enum class second_name : std::uint8_t {
+    O2,
+    O4,
+    O8,
+    N2,
+    N8,
+    L100,
+    D,
+    C_plus,
+    C_minus,
+    B,
+    J,
+    season,
+    hops,
+    groups,
+    turns,
+    base64,
+    giants,
+    pareto,
+    growth,
+    burst,
+    tiny
+};
 
-inline constexpr const char* second_names[] = {"O2", "O4", "O8", "N2", "N8", "L100",
-                                               "D",  "C+", "C-", "B",  "J"};
+inline constexpr const char* second_names[] = {
+    "O2",    "O4",     "O8",     "N2",     "N8",     "L100",  "D",
+    "C+",    "C-",     "B",      "J",      "season", "hops",  "groups",
+    "turns", "base64", "giants", "pareto", "growth", "burst", "tiny"};
 constexpr std::size_t second_count = std::size(second_names);
 
 constexpr std::uint64_t small_limit = 204'800;  // bytes of a batch, at a small node
@@ -54,6 +91,8 @@ struct second_scenario {
 
     [[nodiscard]] const char* name() const { return second_names[static_cast<std::size_t>(which)]; }
     [[nodiscard]] bool ordered() const { return !keys.empty(); }
+    /// Whether the sender takes a message only when it needs one.
+    [[nodiscard]] bool fed() const { return which >= second_name::season; }
     [[nodiscard]] std::uint32_t key(std::size_t i) const { return keys.empty() ? 0 : keys[i]; }
     [[nodiscard]] std::uint64_t limit_of(std::size_t request) const
     {
@@ -126,13 +165,68 @@ private:
     std::vector<double> upper_;
 };
 
-inline void draw_messages(second_scenario& s, splitmix64& dice)
+/// Message `i` of a scenario whose messages are taken one by one. `header` and `ratio` belong to
+/// the messages since the last change, which comes at `change`.
+struct message_dice {
+    std::uint64_t header = 60;
+    double ratio = 1;
+    std::size_t change = 0;
+
+    message draw(second_name which, std::size_t i, std::size_t count, splitmix64& dice)
+    {
+        const auto times = [](std::uint64_t body, double factor) {
+            return static_cast<std::uint64_t>(std::ceil(static_cast<double>(body) * factor));
+        };
+        std::uint64_t body = dice.integer(50, 500);
+        switch (which) {
+            case second_name::season: {
+                const double cycle = 6.283185307179586 * static_cast<double>(i) / 20'000.0;
+                const double day = 0.5 - 0.5 * std::cos(cycle);
+                body = dice.lognormal(300 * std::pow(10, day), 0.7, 60'000);
+                return wired(body, times(body, 0.35 + 0.45 * day), 60);
+            }
+            case second_name::hops:
+                if (i % 10'000 == 0)
+                    header = static_cast<std::uint64_t>(60 * std::pow(20, dice.fraction()));
+                return wired(body, body, header);
+            case second_name::groups:
+                if (i == change) {
+                    change += dice.integer(100, 2'000);
+                    ratio = 0.2 + 0.8 * dice.fraction();
+                }
+                return wired(body * 4, times(body * 4, ratio), 60);
+            case second_name::turns: return wired(body, body, i / 1'500 % 2 == 0 ? 80 : 900);
+            case second_name::base64:
+                return wired(body, dice.integer(1, 3) == 1 ? (body + 2) / 3 * 4 : body, 60);
+            case second_name::giants:
+                if (dice.integer(1, 2'000) == 1) body = dice.integer(20'000, 200'000);
+                return wired(body, body, 110);
+            case second_name::pareto:
+                body = times(100, std::min(600.0, std::pow(1 - dice.fraction(), -1 / 1.3)));
+                return wired(body, body, 110);
+            case second_name::growth: return wired(body, body, 50 + 1'950 * i / count);
+            case second_name::burst: {
+                const bool large = i % 25'000 >= 22'000;
+                return wired(large ? 8 * body : body, large ? 8 * body : body, large ? 300 : 60);
+            }
+            default: {
+                body = dice.integer(0, 20);
+                return wired(body, body, dice.integer(90, 110));
+            }
+        }
+    }
+};
+
+inline void draw_messages(second_scenario& s, std::size_t count, splitmix64& dice)
 {
     const key_dice keys;
     wandering_level level;
-    s.messages.reserve(how_many);
-    for (std::size_t i = 0; i != how_many; ++i) {
-        if (s.slots != 1) {
+    message_dice fed;
+    s.messages.reserve(count);
+    for (std::size_t i = 0; i != count; ++i) {
+        if (s.fed()) {
+            s.messages.push_back(fed.draw(s.which, i, count, dice));
+        } else if (s.slots != 1) {
             const std::uint64_t body = dice.integer(50, 500);
             s.messages.push_back(wired(body, body, 60));
             s.keys.push_back(keys.draw(dice));
@@ -155,8 +249,8 @@ inline void draw_messages(second_scenario& s, splitmix64& dice)
 
 inline void draw_limits(second_scenario& s, splitmix64& dice)
 {
-    const bool constant =
-        s.slots != 1 || s.which == second_name::D || s.compressed || s.which == second_name::B;
+    const bool constant = s.fed() || s.slots != 1 || s.which == second_name::D || s.compressed ||
+                          s.which == second_name::B;
     for (std::size_t r = 0; r != (constant ? 1 : limits_drawn); ++r) {
         std::uint64_t limit = full_limit;
         if (s.which == second_name::N2 && dice.integer(1, 2) == 1) limit = small_limit;
@@ -171,7 +265,8 @@ inline void draw_limits(second_scenario& s, splitmix64& dice)
     }
 }
 
-inline second_scenario make_second(second_name which, std::uint64_t seed)
+inline second_scenario make_second(second_name which, std::uint64_t seed,
+                                   std::size_t count = how_many, std::size_t slots = 1)
 {
     second_scenario s;
     s.which = which;
@@ -183,7 +278,8 @@ inline second_scenario make_second(second_name which, std::uint64_t seed)
     s.compressed = which == second_name::C_plus || which == second_name::C_minus;
     s.reports_accepted = which != second_name::C_minus;
     splitmix64 dice(s.seed);
-    draw_messages(s, dice);
+    if (s.fed()) s.slots = slots;
+    draw_messages(s, s.fed() ? count : how_many, dice);
     draw_limits(s, dice);
     return s;
 }
@@ -193,7 +289,7 @@ inline second_scenario make_second(second_name which, std::uint64_t seed)
 inline std::uint64_t optimum(const second_scenario& s)
 {
     std::uint64_t requests = 0;
-    for (std::size_t first = 0; first != how_many; first += a_call) {
+    for (std::size_t first = 0; first != s.messages.size(); first += a_call) {
         batch_sums sums;
         std::size_t head = first;
         for (std::size_t i = first; i != first + a_call; ++i) {

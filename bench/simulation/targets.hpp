@@ -31,7 +31,7 @@ inline const std::vector<target>& targets()
     static const std::vector<target> all{
         {"N+A", 0, "refused", 25}, {"N+A", 0, "mean", 1.05},  {"N+A", 0, "ratio", 1.05},
         {"R", 0, "mean", 1.13},    {"R", 0, "ratio", 1.13},   {"H", 1, "refused", 1},
-        {"H", 2, "refused", 1},    {"N", 1, "refused", 1},    {"N", 2, "refused", 1},
+        {"H", 2, "refused", 2},    {"N", 1, "refused", 1},    {"N", 2, "refused", 2},
         {"N+A", 8, "ratio", 1.20}, {"H+K", 8, "ratio", 1.03}, {"N+A+K", 8, "ratio", 1.03},
         {"E", 8, "ratio", 1.03},   {"N+A", 9, "ratio", 1.06}, {"N+A", 10, "ratio", 1.06},
         {"E", 0, "refused", 0},    {"E", 0, "mean", 1},       {"E", 9, "ratio", 1},

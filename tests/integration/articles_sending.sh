@@ -17,7 +17,7 @@ diff - out <<'END'
 items 0 to 776: accepted
 item 777: too_large, 300100 bytes where the limit is 262144
 items 778 to 19999: accepted
-45 requests, 3 too large; learnt: limit 262144
+46 requests, 3 too large; learnt: limit 262144
 END
 
 needs async_sender

@@ -158,8 +158,8 @@ inline std::uint64_t digest(waybill::batch_sender& s)
         mix(i.bytes);
         mix(number(i.state == item_state::in_flight ? item_state::waiting : i.state) +
             8U * number(i.basis) + 32U * i.maybe_arrived + 64U * i.replace_handled +
-            128U * i.last_of_sum + 256U * i.on_trial + 512U * i.sent_again +
-            1024U * i.failed_attempts + (number(i.max_items) << 32));
+            256U * i.on_trial + 512U * i.sent_again + 1024U * i.failed_attempts +
+            (number(i.max_items) << 32));
     }
     const waybill::detail::send_draft& d = q.*inside(draft());
     mix(d.sizes.items + 16U * d.next_item + 256U * d.max_items);

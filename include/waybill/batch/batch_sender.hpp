@@ -181,9 +181,6 @@ public:
     {
         detail::flight* f = flight_of(a.attempt, now);
         if (!f) return event_result::stale;
-        const draft_change change = distribute_surplus(*f, a.actual.value_or(0))
-                                        ? draft_change::recut
-                                        : draft_change::refit;
         calibrator_.accepted(f->sizes, a.actual, f->full(calibrator_), f->cut);
         pace_.succeeded(now);
         queue_.clear_suspects(f->sizes.items);
@@ -191,7 +188,7 @@ public:
             queue_.record_single(f->runs.front().first, item_outcome::accepted);
         }
         settle_all(*f, item_outcome::accepted);
-        end_flight(*f, now, change);
+        end_flight(*f, now, draft_change::refit);
         return event_result::applied;
     }
 
@@ -203,10 +200,9 @@ public:
         detail::flight* f = flight_of(r.attempt, now);
         if (!f) return event_result::stale;
         pace_.not_throttled();
-        distribute_surplus(*f, r.actual.value_or(0));
         const std::uint64_t predicted = calibrator_.predict(f->sizes);
         calibrator_.refused(f->sizes, r.actual, r.limit,
-                            queue_.items().samples(f->runs, r.item_sizes), f->cut);
+                            queue_.items().sum_of(f->runs, r.item_sizes), f->cut);
         if (f->sizes.items > 1) flights_.mark_older();
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->runs.front().first;
@@ -215,7 +211,8 @@ public:
             queue_.refuse_alone(n, r.actual.value_or(item_size > predicted ? item_size : predicted),
                                 r.limit.value_or(calibrator_.limit()), settlements_);
         } else {
-            queue_.items().learn_refusal(f->runs, f->sizes, calibrator_, r.item_sizes, r.actual);
+            queue_.items().learn_refusal(f->runs, f->sizes.items, r.item_sizes,
+                                         r.actual.has_value());
             queue_.give_back(f->runs);
         }
         end_flight(*f, now, draft_change::recut);
@@ -442,21 +439,6 @@ private:
         const bool changed = change == draft_change::recut || queue_.draft().sizes.items != items;
         if (seen == draft_seen::possibly && (changed || !queue_.can_be_sent(draft_waits())))
             ++next_attempt_;
-    }
-
-    /// `actual`: the reported bytes of batch `f`, or 0. If its items had shares of an earlier
-    /// reported sum, adds the difference to the other items of that sum. True if one of these
-    /// changed.
-    bool distribute_surplus(const detail::flight& f, std::uint64_t actual)
-    {
-        if (f.sizes.shared_items == 0 || f.sizes.estimated_items != 0 || actual == 0) return false;
-        flights_.mark_in_flight(queue_.items());
-        const double size = static_cast<double>(actual);
-        const double surplus = static_cast<double>(calibrator_.predict(f.sizes)) - size;
-        const std::uint64_t others = queue_.items().distribute_surplus(
-            f.runs.back().end(), surplus, size / static_cast<double>(f.sizes.items));
-        calibrator_.observe_surplus(f.sizes, surplus, others);
-        return others != 0;
     }
 
     event_result end_replace(std::uint64_t item, std::optional<std::uint64_t> bytes,

@@ -26,10 +26,11 @@ namespace waybill::inline v0_2 {
 /// [32, 16384], and contradictory bounds of the search are dropped.
 struct calibration {
     /// The estimate of the bytes that items take beyond their bodies. Units: `header_variance` and
-    /// `noise` in bytes squared, `covariance` in bytes, `ratio_variance` without a unit.
+    /// `noise` in bytes squared, `covariance` in bytes, `ratio_variance` without a unit. A sender
+    /// discards an estimate with impossible numbers, except its header.
     struct item_estimate {
-        double ratio = 1;            ///< Bytes on the wire for each byte of a body.
-        double header = 0;           ///< Bytes that each item adds.
+        double ratio = 1;            ///< Bytes on the wire for each byte of a body; [1/64, 16].
+        double header = 0;           ///< Bytes that each item adds; at least 0.
         double ratio_variance = 0;   ///< Variance of the estimate `ratio`.
         double covariance = 0;       ///< Covariance of the estimates `ratio` and `header`.
         double header_variance = 0;  ///< Variance of the estimate `header`.
@@ -61,8 +62,7 @@ struct calibration {
     std::uint64_t refused = unlimited;     ///< Smallest refused size, the upper bound of a search.
     /// Full batches accepted since the last refused probe.
     std::uint32_t consecutive_accepted = 0;
-    /// Accepted full batches before the next probe, in [32, 16384]. 16 times as many if refusals
-    /// report sizes and the limit is not in doubt.
+    /// Accepted full batches before the next probe, in [32, 16384].
     std::uint32_t probe_after = 32;
     broker_reports reports = broker_reports::nothing;  ///< The sizes that the broker reports.
     std::uint64_t refuted_limit = 0;  ///< Highest reported limit that an acceptance exceeded.

@@ -56,12 +56,10 @@ private:
 
 detail::batch_sizes any_batch(dice& roll, bool wild)
 {
-    if (wild) return {roll.size(), roll.size(), roll.size(), roll.size(), roll.size()};
+    if (wild) return {roll.size(), roll.size(), roll.size(), roll.size()};
     const std::uint64_t items = roll.usual(500);
     const std::uint64_t guessed = roll(3) == 0 ? roll(items + 1) : items;
-    const std::uint64_t shared = roll(2) == 0 ? items - guessed : 0;
-    return {roll.usual(guessed * 600 + 1), guessed, (items - guessed) * roll.usual(400), shared,
-            items};
+    return {roll.usual(guessed * 600 + 1), guessed, (items - guessed) * roll.usual(400), items};
 }
 
 void report_any(detail::calibrator& c, dice& roll, bool wild)
@@ -79,7 +77,7 @@ void report_any(detail::calibrator& c, dice& roll, bool wild)
         case 2: c.accepted(b, std::nullopt, true); break;
         case 3: c.refused(b, actual, limit); break;
         default: {
-            detail::item_samples s;
+            detail::item_sum s;
             for (std::uint64_t n = roll(60); n != 0; --n) {
                 const std::uint64_t body = wild ? roll.size() : roll.usual(1'000);
                 s.add(body, wild ? roll.size() : body + roll(400));
@@ -107,6 +105,9 @@ void check_sound(const detail::calibrator& c)
           s.items.header_variance, s.items.noise, s.items.drift, s.items.error}) {
         RC_ASSERT(std::isfinite(x));
     }
+    RC_ASSERT(s.items.header >= 0);
+    RC_ASSERT(s.items.ratio >= 1.0 / 64);
+    RC_ASSERT(s.items.ratio <= 16);
     RC_ASSERT(s.items.ratio_variance >= 0);
     RC_ASSERT(s.items.header_variance >= 0);
     RC_ASSERT(s.items.noise >= 0);
@@ -204,15 +205,14 @@ TEST_CASE("calibration: the margin grows with the batch")
             const std::uint64_t items = roll.usual(200);
             const std::uint64_t body = roll.usual(500);
             const auto of = [&](std::uint64_t n) {
-                return detail::batch_sizes{.body_bytes = n * body,
-                                           .estimated_items = n,
-                                           .shared_items = n / 3,
-                                           .items = n};
+                return detail::batch_sizes{
+                    .body_bytes = n * body, .estimated_items = n, .items = n};
             };
             const detail::batch_sizes twice = of(2 * items);
-            const double spread = std::sqrt(c.item_overhead().variance(
-                static_cast<double>(twice.body_bytes), static_cast<double>(twice.estimated_items),
-                static_cast<double>(twice.shared_items), 1));
+            const double spread =
+                std::sqrt(detail::overhead(c.state().items)
+                              .variance(static_cast<double>(twice.body_bytes),
+                                        static_cast<double>(twice.estimated_items), 1));
             if (spread > 0.24 * static_cast<double>(c.budget())) continue;
             std::uint64_t before = 0;
             for (std::uint64_t n = 3; n <= 2 * items; n += 3) {

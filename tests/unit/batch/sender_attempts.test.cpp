@@ -177,7 +177,7 @@ TEST_CASE("sender: each batch fits, even if the margin grows while it is filled"
                                                    .ceiling = x.limit,
                                                    .items = x.items,
                                                    .reports = x.tells});
-        REQUIRE(known.item_overhead().state() == x.items);
+        REQUIRE(known.state().items == x.items);
         batch_sender s({.limit = {.bytes = x.limit}}, known.state());
         numbers bodies;
         while (s.wants_more() && bodies.size() != 1'000) {

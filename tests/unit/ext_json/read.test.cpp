@@ -142,7 +142,7 @@ TEST_CASE("a calibration after random events is read back")
         CAPTURE(round);
         detail::calibrator learnt(batch_limits{.bytes = some(), .envelope = some()}, some());
         for (auto steps = dice() % 6; steps != 0; --steps) {
-            const detail::batch_sizes b{some(), some(), some(), some(), some()};
+            const detail::batch_sizes b{some(), some(), some(), some()};
             if (dice() % 2 == 0) learnt.accepted(b, perhaps(), dice() % 2 == 0);
             else learnt.refused(b, perhaps(), perhaps());
         }

@@ -177,9 +177,9 @@ TEST_CASE("batch guide: send_all learns the sizes")
     CHECK(client.refusals <= 2);  // one is evidence, one is the message that fits into no batch
     CHECK(env.sleeps() == 1);     // the broker was busy once
     CHECK(lines ==
-          std::vector<std::string>{"items 0 to 388: accepted",
+          std::vector<std::string>{"items 0 to 384: accepted",
                                    "item 500: too_large, 300000 bytes where the limit is 262144",
-                                   "items 389 to 499: accepted", "items 501 to 1999: accepted"});
+                                   "items 385 to 499: accepted", "items 501 to 1999: accepted"});
 
     waybill::calibration stored;
     const auto load = [&] { return stored; };

@@ -14,7 +14,6 @@ struct batch_sizes {
     std::uint64_t body_bytes = 0;       ///< Bodies of the items whose overhead is estimated.
     std::uint64_t estimated_items = 0;  ///< Number of items whose overhead is estimated.
     std::uint64_t exact_bytes = 0;      ///< Bytes of the other items, overhead included.
-    std::uint64_t shared_items = 0;     ///< Number of those whose size is a share of a sum.
     std::uint64_t items = 0;            ///< Number of all items.
 
     friend bool operator==(const batch_sizes&, const batch_sizes&) = default;

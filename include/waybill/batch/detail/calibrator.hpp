@@ -25,7 +25,6 @@
 
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/detail/batch_sizes.hpp>
-#include <waybill/batch/detail/held_overhead.hpp>
 #include <waybill/batch/detail/normal.hpp>
 #include <waybill/batch/detail/overhead.hpp>
 #include <waybill/core/batch_limits.hpp>
@@ -76,7 +75,7 @@ public:
         if (probe_after_ > max_probe_after) probe_after_ = max_probe_after;
     }
 
-    /// The plain data to store. It excludes the choice of `held_overhead`.
+    /// The plain data to store. It excludes the peak.
     [[nodiscard]] constexpr calibration state() const noexcept
     {
         return {documented_,    limit_,    ceiling_, envelope_,
@@ -97,8 +96,22 @@ public:
         return rounded_up(items_.state().header);
     }
 
-    /// The estimated bytes of items beyond their bodies.
-    [[nodiscard]] constexpr const overhead& item_overhead() const noexcept { return items_; }
+    /// The sizes of items that batches are cut with: `ratio` bytes for each byte of a body, and
+    /// `header` bytes more.
+    struct line {
+        double ratio = 1;
+        double header = 0;
+
+        [[nodiscard]] constexpr double beyond(double bodies, double items) const noexcept
+        {
+            return (ratio - 1) * bodies + header * items;
+        }
+    };
+    [[nodiscard]] constexpr line item_line() const noexcept
+    {
+        if (at_peak()) return {.ratio = 1, .header = peak_};
+        return {.ratio = items_.state().ratio, .header = items_.state().header};
+    }
 
     /// The expected size of a batch in bytes, envelope included.
     [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
@@ -106,14 +119,10 @@ public:
         const std::uint64_t known =
             saturating_add(saturating_add(envelope_, b.exact_bytes), b.body_bytes);
         if (b.estimated_items == 0) return known;
-        const double bodies = static_cast<double>(b.body_bytes);
-        const double items = static_cast<double>(b.estimated_items);
-        const double beyond =
-            held_.is_held() ? held_.overhead_bytes(items) : items_.mean(bodies, items);
-        if (beyond >= 0) return saturating_add(known, rounded_up(beyond));
-        // An estimate below a 64th of the bodies is not plausible: the limit is probably higher.
-        return saturating_sub(
-            known, lesser(rounded_up(-beyond), b.body_bytes - b.body_bytes / max_compression));
+        const double beyond = item_line().beyond(static_cast<double>(b.body_bytes),
+                                                 static_cast<double>(b.estimated_items));
+        return beyond >= 0 ? saturating_add(known, rounded_up(beyond))
+                           : saturating_sub(known, rounded_up(-beyond));
     }
 
     /// The maximum of the expected size of the next batch plus its margin, in bytes.
@@ -136,8 +145,7 @@ public:
     /// all sizes are exact.
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
-        if (b.estimated_items == 0 && b.shared_items == 0) return 0;
-        if (held_.is_held()) return 0;  // batches are cut to the highest overhead
+        if (at_peak() || b.estimated_items == 0) return 0;
         return margin_of(spread_of(b));
     }
 
@@ -147,13 +155,13 @@ public:
     [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
                                                         const batch_sizes& to) const noexcept
     {
-        if (held_.is_held()) return 0;
+        if (at_peak()) return 0;
         // The margin grows with the deviation up to 0.24 of the budget, and shrinks beyond that.
         const double max_spread = widest_deviation * static_cast<double>(budget());
         const double spread = root(items_.widest_variance(
             static_cast<double>(from.body_bytes), static_cast<double>(to.body_bytes),
             static_cast<double>(from.estimated_items), static_cast<double>(to.estimated_items),
-            static_cast<double>(to.shared_items), doubt_weight()));
+            doubt_weight()));
         return spread < max_spread ? margin_of(spread) : highest_size;
     }
 
@@ -198,15 +206,12 @@ public:
             if (b.estimated_items != 0 && error > reported_bytes / 16) refused_ = unlimited;
             const double bodies = static_cast<double>(b.body_bytes);
             const double items = static_cast<double>(b.estimated_items);
-            const double expected =
-                items_.mean(bodies, items) + static_cast<double>(margin_of(spread_of(b)));
-            items_.observe(bodies, items, static_cast<double>(b.shared_items),
-                           beyond_bodies(b, reported_bytes));
-            if (full) held_.accepted(held_batch(b, reported_bytes), expected);
+            const double beyond = beyond_bodies(b, reported_bytes);
+            if (full) weigh_accepted(b, beyond);
+            items_.observe(bodies, items, beyond);
         } else if ((full || exceeds_by_estimate(b)) && limit_ != unlimited) {
             items_.bounded(static_cast<double>(b.body_bytes),
                            static_cast<double>(b.estimated_items),
-                           static_cast<double>(b.shared_items),
                            beyond_bodies(b, probe ? ceiling_ : limit_), !overhead::above_bound);
         }
         if (cut == cut_with::older) return;
@@ -221,30 +226,19 @@ public:
         }
         const bool doubted = limit_in_doubt() || refused_ != unlimited ||
                              (b.estimated_items != 0 && !items_.counts_as_exact());
-        if (full && doubted) count_full(b, probe, below_believed || (probe && reported_lower));
-    }
-
-    /// The size reported for an earlier batch was divided among its items: its shared items. Some
-    /// of them were sent again as `b`, which was `surplus` bytes smaller than the sum of their
-    /// shares. So the `others` items that shared the size are `surplus` bytes larger.
-    constexpr void observe_surplus(const batch_sizes& b, double surplus,
-                                   std::uint64_t others) noexcept
-    {
-        items_.observe_surplus(static_cast<double>(b.shared_items), surplus,
-                               static_cast<double>(others));
+        if (full && doubted) count_full(probe, below_believed || (probe && reported_lower));
     }
 
     /// Batch `b` was refused for its size. `actual`: its size in bytes, `limit`: the broker's limit
-    /// in bytes, `samples`: sizes of single items, each as far as reported. `cut`: the knowledge
+    /// in bytes, `sizes`: those of single items, as far as reported. `cut`: the knowledge
     /// that `b` was cut with; `next_cut_with()` by default.
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                           std::optional<std::uint64_t> limit,
-                           const item_samples& samples = {}) noexcept
+                           std::optional<std::uint64_t> limit, const item_sum& sizes = {}) noexcept
     {
-        refused(b, actual, limit, samples, next_cut_with());
+        refused(b, actual, limit, sizes, next_cut_with());
     }
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                           std::optional<std::uint64_t> limit, const item_samples& samples,
+                           std::optional<std::uint64_t> limit, const item_sum& sizes,
                            cut_with cut) noexcept
     {
         if (b.items < 2) return;
@@ -254,6 +248,8 @@ public:
         if (probe) {
             consecutive_accepted_ = 0;
             if (probe_after_ < max_probe_after) probe_after_ *= 2;
+        } else if (!older && reports_ == calibration::broker_reports::refusals) {
+            probe_after_ = min_probe_after;
         }
         // A size within the reported limit does not explain the refusal: both are ignored (0). A
         // reported limit that is not adopted can still start the search in lower_limit().
@@ -262,10 +258,9 @@ public:
         if (size != 0 && size <= reported_limit) size = reported_limit = 0;
         const bool explains_refusal = size != 0 || predicted > reported_limit;
         const bool adopted = adopt_reported(reported_limit, explains_refusal, older);
-        if (samples.n > 1 || size != 0) {
-            learn_sizes(b, size, samples, reported_limit, adopted);
-            if (!probe && size != 0 && reports_ == calibration::broker_reports::sizes)
-                held_.refused(held_batch(b, size), older);
+        if (sizes.items > 1 || size != 0) {
+            learn_sizes(b, size, sizes, reported_limit, adopted);
+            if (!probe && size != 0) weigh_refused(b, beyond_bodies(b, size));
         } else if (older && predicted > believed_limit()) {
             return;  // already known to be too large
         } else if (!adopted || predicted <= limit_) {
@@ -279,7 +274,7 @@ private:
     // `bench/run simulation` measures the requests with these values.
     static constexpr std::uint32_t min_probe_after = 32;      // accepted full batches
     static constexpr std::uint32_t max_probe_after = 16'384;  // after nine refused probes
-    static constexpr std::uint32_t probe_after_factor = 16;   // if refusals report sizes
+    static constexpr std::uint32_t probe_after_sizes = 256;   // if refusals report sizes
     static constexpr std::uint32_t step_doublings = 6;        // the step grows up to 64 times
     // Factor of the margin at which most bytes pass per request.
     static constexpr double margin_factor = 1.25;
@@ -288,7 +283,11 @@ private:
     // Bytes added to the envelope if items were reported without it. The first value is at most
     // limit / 2048.
     static constexpr std::uint64_t envelope_guess = 64;
-    static constexpr double implausible_header = 64;  // bytes per item, beyond twice its body
+    // Costs in requests, see `at_peak`.
+    static constexpr double refusal_cost = 2;
+    static constexpr double max_balance = 12;
+    static constexpr double peak_tolerance = 1.05;
+    static constexpr double peak_decay = 1.0 / 16;
 
     /// A reported number; 0 if there is none, or if it is the largest value.
     [[nodiscard]] static constexpr std::uint64_t reported_size(
@@ -311,8 +310,7 @@ private:
     [[nodiscard]] constexpr double variance(const batch_sizes& b, double doubt) const noexcept
     {
         return items_.variance(static_cast<double>(b.body_bytes),
-                               static_cast<double>(b.estimated_items),
-                               static_cast<double>(b.shared_items), doubt);
+                               static_cast<double>(b.estimated_items), doubt);
     }
 
     /// The standard deviation for the margin. If the broker reports few sizes, the doubt about the
@@ -350,23 +348,50 @@ private:
                static_cast<double>(b.exact_bytes) - static_cast<double>(b.body_bytes);
     }
 
-    /// Batch `b` of `size` bytes for the choice between following and holding. Shares of a reported
-    /// sum are no measure of single items.
-    [[nodiscard]] constexpr held_overhead::batch held_batch(const batch_sizes& b,
-                                                            std::uint64_t size) const noexcept
+    /// True if batches are cut to the highest recent overhead, and not to the latest estimate. For
+    /// brokers that report the sizes of accepted batches. If the overhead changes between two
+    /// levels, the latest estimate is refused at each change up, and the peak leaves batches small
+    /// until then. `balance_` sums up the difference of both costs, in requests.
+    [[nodiscard]] constexpr bool at_peak() const noexcept { return balance_ > 0; }
+
+    /// A full batch with `beyond` bytes of overhead was accepted, and is not yet learnt from.
+    constexpr void weigh_accepted(const batch_sizes& b, double beyond) noexcept
     {
-        return {.items = static_cast<double>(b.estimated_items),
-                .rest = static_cast<double>(b.body_bytes) + static_cast<double>(b.exact_bytes),
-                .beyond = beyond_bodies(b, size),
-                .limit = limit_ == 0 ? 1 : static_cast<double>(limit_),
-                .clean = b.estimated_items != 0 && b.shared_items <= b.estimated_items / 8};
+        if (!(peak_ > 0) || b.estimated_items == 0) return;
+        const double items = static_cast<double>(b.estimated_items);
+        const double expected = items_.mean(static_cast<double>(b.body_bytes), items) +
+                                static_cast<double>(margin_of(spread_of(b)));
+        weigh((beyond > expected ? refusal_cost : 0) -
+              (peak_ * items - beyond) / static_cast<double>(greater(limit_, 1)));
+        if (beyond > peak_ * items) peak_ = beyond / items;
+    }
+
+    /// A batch with `beyond` bytes of overhead was refused. The peak would have avoided that, unless
+    /// it is lower.
+    constexpr void weigh_refused(const batch_sizes& b, double beyond) noexcept
+    {
+        if (reports_ != calibration::broker_reports::sizes || b.estimated_items == 0) return;
+        const double overhead = beyond / static_cast<double>(b.estimated_items);
+        if (peak_ > 0) {
+            const bool above = overhead > (at_peak() ? peak_ : peak_ * peak_tolerance);
+            weigh(above ? -refusal_cost : refusal_cost);
+        }
+        if (overhead > peak_) peak_ = overhead;
+        else if (!at_peak()) peak_ += (overhead - peak_) * peak_decay;
+    }
+
+    constexpr void weigh(double requests) noexcept
+    {
+        balance_ += requests;
+        if (!(balance_ < max_balance)) balance_ = max_balance;
+        if (!(balance_ > -max_balance)) balance_ = -max_balance;
     }
 
     /// True if the next batch is a probe. The search for a limit (`believed_limit`) and the trials
     /// of single items (send_trials.hpp) also send what may be refused, but they are no probes.
     [[nodiscard]] constexpr bool probing() const noexcept
     {
-        return !probes_on_hold_ && consecutive_accepted_ >= accepted_before_probe() &&
+        return !probes_on_hold_ && consecutive_accepted_ >= probe_after_ &&
                (limit_in_doubt() || refused_ != unlimited ||
                 reports_ != calibration::broker_reports::sizes);
     }
@@ -381,19 +406,8 @@ private:
     /// `first_step`.
     [[nodiscard]] constexpr std::uint64_t probe_step(std::uint64_t first_step) const noexcept
     {
-        const std::uint64_t further =
-            saturating_sub(consecutive_accepted_, accepted_before_probe());
+        const std::uint64_t further = saturating_sub(consecutive_accepted_, probe_after_);
         return saturating_mul(first_step, std::uint64_t{1} << lesser(further, step_doublings));
-    }
-
-    /// The number of accepted full batches before the next probe. 16 times as many if refusals
-    /// report sizes, because reported numbers are rarely wrong.
-    [[nodiscard]] constexpr std::uint32_t accepted_before_probe() const noexcept
-    {
-        const bool refusals_report =
-            reports_ == calibration::broker_reports::refusals && !limit_in_doubt();
-        return refusals_report && refused_ == unlimited ? probe_after_factor * probe_after_
-                                                        : probe_after_;
     }
 
     /// The largest size in bytes that is expected to be accepted.
@@ -406,21 +420,21 @@ private:
     }
 
     /// A refusal with the size of the batch, or of its items; `size` is 0 in the second case.
-    constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size,
-                               const item_samples& samples, std::uint64_t reported_limit,
-                               bool limit_adopted) noexcept
+    constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size, const item_sum& sizes,
+                               std::uint64_t reported_limit, bool limit_adopted) noexcept
     {
-        if (reports_ == calibration::broker_reports::nothing)
+        if (reports_ == calibration::broker_reports::nothing) {
             reports_ = calibration::broker_reports::refusals;
+            if (!limit_in_doubt()) probe_after_ = probe_after_sizes;
+        }
         const bool size_reported = size != 0;
-        if (samples.n > 1) {
-            items_.observe_samples(samples);
+        if (sizes.items > 1) {
+            items_.observe(sizes.bodies, sizes.items, sizes.beyond);
             if (envelope_ == 0) envelope_ = lesser(envelope_guess, limit_ / 2'048);
             if (!size_reported) size = predict(b);
         } else {
             items_.observe(static_cast<double>(b.body_bytes),
-                           static_cast<double>(b.estimated_items),
-                           static_cast<double>(b.shared_items), beyond_bodies(b, size));
+                           static_cast<double>(b.estimated_items), beyond_bodies(b, size));
         }
         if (limit_adopted || size > limit_) return;
         // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
@@ -442,32 +456,17 @@ private:
         if (probe) return;
         const double bodies = static_cast<double>(b.body_bytes);
         const double items = static_cast<double>(b.estimated_items);
-        items_.bounded(bodies, items, static_cast<double>(b.shared_items), beyond_bodies(b, limit_),
-                       overhead::above_bound);
-        // An overhead above the bodies plus `implausible_header` per item is implausible: the limit
-        // is lower.
-        if (items_.mean(bodies, items) < bodies + implausible_header * items) return;
-        items_ = overhead();
-        accepted_ = 0;
-        lower_limit(predict(b), reported_limit);
+        items_.bounded(bodies, items, beyond_bodies(b, limit_), overhead::above_bound);
     }
 
     /// Counts an accepted full batch towards the next probe. After an accepted probe another one
     /// follows. `double_step` doubles the step of the next one, because the last one may not have
     /// exceeded the limit.
-    constexpr void count_full(const batch_sizes& b, bool probe, bool double_step) noexcept
+    constexpr void count_full(bool probe, bool double_step) noexcept
     {
-        if (double_step && consecutive_accepted_ < accepted_before_probe() + step_doublings)
+        if (double_step && consecutive_accepted_ < probe_after_ + step_doublings)
             ++consecutive_accepted_;
-        if (probe || consecutive_accepted_ >= accepted_before_probe()) return;
-        // If refusals report sizes, but the mean is in doubt by a 16th of the limit, the batch
-        // counts as 32.
-        const double sixteenth = static_cast<double>(limit_) / 16;
-        const double doubt = variance(b, 1) - variance(b, 0);  // variance of the mean
-        consecutive_accepted_ +=
-            reports_ == calibration::broker_reports::refusals && doubt > sixteenth * sixteenth
-                ? min_probe_after
-                : 1U;
+        if (!probe && consecutive_accepted_ < probe_after_) ++consecutive_accepted_;
     }
 
     /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the
@@ -487,26 +486,29 @@ private:
         return true;
     }
 
-    /// A batch of `size` bytes was accepted. It refutes a lower reported limit. The evidence is its
-    /// reported size, or its predicted size if the broker reports any sizes. Otherwise it is the
-    /// predicted size, but at most the size of envelope and bodies. An accepted probe also raises
-    /// the limit if it reached the highest known limit or the largest step.
+    /// A batch of `size` bytes was accepted. It refutes a lower reported limit. If the broker reports
+    /// sizes, it raises the highest known one. The evidence is its size, if that was reported or all
+    /// sizes are exact. Otherwise only envelope and bodies refute, up to the predicted size, and a
+    /// single item with its predicted size if the broker reports any sizes. An accepted probe also
+    /// raises the limit if it reached the highest known limit or the largest step.
     constexpr void raise_limit(const batch_sizes& b, std::uint64_t size, bool size_reported,
                                bool probe) noexcept
     {
         if (size <= limit_) return;
-        const bool certain = size_reported || reports_ != calibration::broker_reports::nothing;
+        const bool certain = size_reported || b.estimated_items == 0;
         if (limit_ == ceiling_) {
-            if (certain) limit_ = ceiling_ = size;
+            const bool reported = reports_ != calibration::broker_reports::nothing;
+            if (certain && reported) limit_ = ceiling_ = size;
             return;
         }
         const std::uint64_t bodies =
             saturating_add(saturating_add(envelope_, b.exact_bytes), b.body_bytes);
-        const bool refutes = (certain ? size : lesser(size, bodies)) > limit_;
+        const bool by_size =
+            certain || (b.items == 1 && reports_ != calibration::broker_reports::nothing);
+        const bool refutes = (by_size ? size : lesser(size, bodies)) > limit_;
         const std::uint64_t probed = saturating_add(limit_, probe_step(limit_));
         const bool probed_highest =
-            probe && (probed >= ceiling_ ||
-                      consecutive_accepted_ >= accepted_before_probe() + step_doublings);
+            probe && (probed >= ceiling_ || consecutive_accepted_ >= probe_after_ + step_doublings);
         if (!refutes && !probed_highest) return;
         if (refutes && limit_ > refuted_) refuted_ = limit_;
         if (size_reported && size > ceiling_) ceiling_ = size;
@@ -518,6 +520,7 @@ private:
     constexpr void lower_limit(std::uint64_t size, std::uint64_t reported_limit) noexcept
     {
         if (size < 2) return;
+        if (refused_ == unlimited) probe_after_ = min_probe_after;
         if (consecutive_accepted_ > min_probe_after) consecutive_accepted_ = min_probe_after;
         refused_ = lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = reported_limit < refused_ ? reported_limit : 0;
@@ -541,7 +544,8 @@ private:
     calibration::broker_reports reports_ = calibration::broker_reports::nothing;
     std::uint64_t refuted_ = 0;
     bool probes_on_hold_ = false;
-    held_overhead held_;
+    double peak_ = 0;                // bytes of overhead per item; 0 if unknown
+    double balance_ = -max_balance;  // requests that the latest estimate costs more than the peak
 };
 
 }  // namespace waybill::inline v0_2::detail

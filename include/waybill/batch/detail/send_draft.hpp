@@ -197,7 +197,6 @@ private:
             s.body_bytes = saturating_add(s.body_bytes, i.bytes);
         } else {
             s.exact_bytes = saturating_add(s.exact_bytes, i.bytes);
-            if (i.basis == size_basis::share_of_sum) ++s.shared_items;
         }
     }
 
@@ -205,8 +204,7 @@ private:
     [[nodiscard]] bool margin_holds(const batch_sizes& b) const noexcept
     {
         return margin_ != highest_size && b.body_bytes <= margin_bound_.body_bytes &&
-               b.estimated_items <= margin_bound_.estimated_items &&
-               b.shared_items <= margin_bound_.shared_items;
+               b.estimated_items <= margin_bound_.estimated_items;
     }
 
     [[nodiscard]] bool certainly_fits(const batch_sizes& b, const calibrator& estimates) const
@@ -231,12 +229,11 @@ private:
             const double more = static_cast<double>(n) * room / static_cast<double>(size);
             return saturating_add(n, whole(more));
         };
-        const double ratio = estimates.item_overhead().state().ratio;
+        const double ratio = estimates.item_line().ratio;
         const bool estimated = b.estimated_items != 0 && ratio > min_ratio;
         margin_bound_ = {
             .body_bytes = saturating_add(b.body_bytes, estimated ? whole(room / ratio) : 0),
-            .estimated_items = grown(b.estimated_items),
-            .shared_items = grown(b.shared_items)};
+            .estimated_items = grown(b.estimated_items)};
         margin_ = estimates.widest_margin(b, margin_bound_);
     }
 
@@ -252,7 +249,7 @@ private:
         if (!exact_) {
             // In bytes of bodies: an item takes its body times `ratio` on the wire, plus the
             // header.
-            const calibration::item_estimate& o = estimates.item_overhead().state();
+            const calibrator::line o = estimates.item_line();
             if (!(o.ratio > min_ratio) || !(o.ratio < max_ratio)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
             bytes = room < max_convertible ? static_cast<std::uint64_t>(room) : highest_size / 4;

@@ -29,10 +29,9 @@ enum class item_state : std::uint8_t {
 
 /// The meaning of an item's bytes.
 enum class size_basis : std::uint8_t {
-    body,          ///< The body; the overhead is estimated.
-    share_of_sum,  ///< A share of the size that the broker reported for several items.
-    reported,      ///< The whole size as the broker reported it. It may be wrong.
-    exact,         ///< The whole size.
+    body,      ///< The body; the overhead is estimated.
+    reported,  ///< The whole size as the broker reported it. It may be wrong.
+    exact,     ///< The whole size.
 };
 
 struct send_item {
@@ -46,7 +45,6 @@ struct send_item {
     item_state state : 2 = item_state::waiting;
     size_basis basis : 2 = size_basis::body;
     std::uint8_t replace_handled : 1 = 0;  ///< 1: a replace request for it has ended.
-    std::uint8_t last_of_sum : 1 = 0;      ///< 1: the last item of a reported sum.
     std::uint8_t on_trial : 1 = 0;         ///< 1: sent although it exceeds a reported limit.
 
     static constexpr std::uint16_t no_maximum = 0xFFFF;
@@ -150,86 +148,40 @@ public:
         head_number_ += runs.front().count;
     }
 
-    /// Samples of the items whose overhead was estimated. `reported_sizes` contains the reported
+    /// The sum over the items whose overhead was estimated. `reported_sizes` contains the reported
     /// size of each item of the batch, in batch order, or is empty.
-    [[nodiscard]] item_samples samples(const std::vector<item_range>& runs,
-                                       std::span<const std::uint64_t> reported_sizes)
+    [[nodiscard]] item_sum sum_of(const std::vector<item_range>& runs,
+                                  std::span<const std::uint64_t> reported_sizes)
     {
-        item_samples result;
+        item_sum result;
         if (reported_sizes.empty()) return result;
         const std::uint64_t* reported = reported_sizes.data();
         for_each(runs, [&](const send_item& i) {
-            if (i.basis == size_basis::body) {
+            if (i.basis == size_basis::body)
                 result.add(i.bytes, reported_or_min_size(i.bytes, *reported));
-            }
             ++reported;
         });
         return result;
     }
 
-    /// Learns from a refused batch `b`. Its first item stores a maximum for the items of a batch
-    /// that begins with it: fewer than now. So the next batch is smaller, whatever was learnt. From
-    /// the second refusal on, the maximum is half of `b`, or at most 7/8 if `actual` is known.
-    /// `reported_sizes` contains the whole size of each item, or is empty. `actual` is the size of
-    /// the batch, if known.
-    void learn_refusal(const std::vector<item_range>& runs, const batch_sizes& b,
-                       const calibrator& estimates, std::span<const std::uint64_t> reported_sizes,
-                       std::optional<std::uint64_t> actual)
+    /// After a refused batch of `items` items, its first item stores a maximum for the items of a
+    /// batch that begins with it: fewer than now. So the next batch is smaller, whatever was learnt.
+    /// From the second refusal on, the maximum is half of `items`, or at most 7/8 if the size of the
+    /// batch is known. `reported_sizes` contains the whole size of each item, or is empty.
+    void learn_refusal(const std::vector<item_range>& runs, std::uint64_t items,
+                       std::span<const std::uint64_t> reported_sizes, bool size_known)
     {
         send_item& first = (*this)[runs.front().first];
-        std::uint64_t max_items = lesser(b.items - 1, send_item::no_maximum - 1U);
-        if (first.max_items != send_item::no_maximum) {
-            max_items = actual ? lesser(max_items, b.items - b.items / 8) : b.items / 2;
-        }
+        std::uint64_t max_items = lesser(items - 1, send_item::no_maximum - 1U);
+        if (first.max_items != send_item::no_maximum)
+            max_items = size_known ? lesser(max_items, items - items / 8) : items / 2;
         first.max_items = static_cast<std::uint16_t>(max_items);
-        if (reported_sizes.empty() && !actual) return;
-        double correction = 0;  // bytes for each item whose size is not known exactly
-        if (reported_sizes.empty() && b.estimated_items + b.shared_items != 0) {
-            correction = static_cast<double>(*actual) - static_cast<double>(estimates.predict(b));
-            correction /= static_cast<double>(b.estimated_items + b.shared_items);
-        }
+        if (reported_sizes.empty()) return;
         const std::uint64_t* reported = reported_sizes.data();
-        double fraction = 0;
         for_each(runs, [&](send_item& i) {
-            i.last_of_sum = 0;
-            if (!reported_sizes.empty()) {
-                i.bytes = reported_or_min_size(i.bytes, *reported++);
-                i.basis = size_basis::reported;
-            } else if (i.basis < size_basis::reported) {
-                const bool estimated = i.basis == size_basis::body;
-                const double bytes = static_cast<double>(i.bytes);
-                const double beyond_body = estimated ? estimates.item_overhead().mean(bytes, 1) : 0;
-                set_bytes(i, bytes + correction + beyond_body, fraction);
-                i.basis = size_basis::share_of_sum;
-            }
+            i.bytes = reported_or_min_size(i.bytes, *reported++);
+            i.basis = size_basis::reported;
         });
-        (*this)[runs.back().end() - 1].last_of_sum = 1;
-    }
-
-    /// The items of a reported sum before item `next` were `surplus` bytes smaller than their
-    /// shares; larger if it is negative. Adds the surplus to the waiting items of that sum, which
-    /// begin at `next`, and returns their number. Returns 0, without a change, if the mean of these
-    /// items would then not be within a factor of 8 of `mean_bytes`.
-    std::uint64_t distribute_surplus(std::uint64_t next, double surplus, double mean_bytes)
-    {
-        if (next == head_number_) return 0;
-        if (next - 1 >= head_number_ && (*this)[next - 1].last_of_sum != 0) return 0;
-        std::uint64_t sum_end = next;
-        double sum = surplus;
-        for (bool last = false; !last && sum_end != end(); ++sum_end) {
-            const send_item& i = (*this)[sum_end];
-            if (i.basis != size_basis::share_of_sum || i.state != item_state::waiting) break;
-            sum += static_cast<double>(i.bytes);
-            last = i.last_of_sum != 0;
-        }
-        const double count = static_cast<double>(sum_end - next);
-        if (!(sum > count * mean_bytes / 8) || !(sum < count * mean_bytes * 8)) return 0;
-        double fraction = 0;
-        for (std::uint64_t n = next; n != sum_end; ++n) {
-            send_item& i = (*this)[n];
-            set_bytes(i, static_cast<double>(i.bytes) + surplus / count, fraction);
-        }
-        return sum_end - next;
     }
 
     /// Forgets all items.
@@ -272,17 +224,6 @@ private:
     {
         const std::uint64_t remainder = body % max_compression;
         return greater(reported, body / max_compression + (remainder != 0 ? 1 : 0));
-    }
-
-    /// Sets an item's size to `bytes` plus `fraction`, rounded down, and stores the remainder in
-    /// `fraction`. So the sizes of several items add up to the reported sum.
-    static void set_bytes(send_item& i, double bytes, double& fraction) noexcept
-    {
-        constexpr double max_convertible = 1.8e19;  // below 2^64
-        fraction += bytes;
-        if (!(fraction < max_convertible)) i.bytes = highest_size;
-        else i.bytes = fraction > 0 ? static_cast<std::uint64_t>(fraction) : 0;
-        fraction -= static_cast<double>(i.bytes);
     }
 
     void swap(send_items& o) noexcept

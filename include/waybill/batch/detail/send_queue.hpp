@@ -523,15 +523,14 @@ private:
     }
 
     /// True if an item that is too large by current knowledge is sent alone, so that the broker
-    /// decides. There are three cases. The policy requires it. The item's size was reported, alone
-    /// or in a sum, and may be wrong. The item is a trial of a reported limit. Begins such a trial
-    /// if none is open. `alone_bytes` is as in `too_large`.
+    /// decides. There are three cases. The policy requires it. The item's size was reported, and
+    /// may be wrong. The item is a trial of a reported limit. Begins such a trial if none is open. `alone_bytes` is as in `too_large`.
     [[nodiscard]] bool decide_sent_alone(std::uint64_t n, send_item& i, std::uint64_t alone_bytes,
                                          const calibrator& estimates)
     {
         if (alone_bytes == highest_size) return false;
         if (too_large_ == send_policy::when_too_large::send_alone) return true;
-        if (i.basis == size_basis::share_of_sum || i.basis == size_basis::reported) return true;
+        if (i.basis == size_basis::reported) return true;
         if (i.bytes > limits_.single || alone_bytes > estimates.ceiling()) return false;
         if (i.on_trial == 0 && !trial_is_open(n) &&
             trials_.begin_trial(n, alone_bytes, estimates.limit())) {
