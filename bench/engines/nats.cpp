@@ -71,18 +71,19 @@ double by_nats_c(jsCtx* js, const engines::nats_publisher& names, std::uint64_t 
 }
 
 /// A pull consumer for each partition, as nats_log has them.
-double by_fetch(jsCtx* js, sink& to, std::uint64_t events)
+double by_fetch(engines::nats_client& client, sink& to, std::uint64_t events)
 {
-    std::vector<engines::nats_subscription> consumers(partitions);
+    std::vector<engines::nats_subscription> consumers;
     for (std::uint64_t p = 0; p != partitions; ++p) {
+        consumers.emplace_back(nullptr, engines::nats_end{&client});
         const std::string subject = "LOG." + std::to_string(p);
         jsSubOptions o{};
         jsSubOptions_Init(&o);
         o.Stream = "LOG";
         o.Config.AckPolicy = js_AckNone;
         o.Config.MemoryStorage = true;
-        check(js_PullSubscribe(engines::out(consumers[p]), js, subject.c_str(), nullptr, nullptr,
-                               &o, nullptr),
+        check(js_PullSubscribe(engines::out(consumers[p]), client.jetstream(), subject.c_str(),
+                               nullptr, nullptr, &o, nullptr),
               "js_PullSubscribe");
     }
     return to.by_hand(events, [&](std::uint64_t p, auto take) {
@@ -132,7 +133,7 @@ row nats(const std::string& folder)
     sink to(db);
     peers consume;
     consume.add("ours", [&](std::uint64_t n) { return to.by_run_partitions(log, n); }, events);
-    consume.add("by hand", [&](std::uint64_t n) { return by_fetch(js, to, n); }, events);
+    consume.add("by hand", [&](std::uint64_t n) { return by_fetch(by_hand, to, n); }, events);
     consume.take_turns();
 
     return {.engine = "NATS JetStream " + printed_by("nats-server --version"),

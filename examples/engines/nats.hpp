@@ -190,7 +190,7 @@ private:
 
     std::string subject_;
     nats_client client_;
-    nats_subscription subscription_{};
+    nats_subscription subscription_{nullptr, {&client_}};
     std::string inbox_{};
     std::string payload_{};
     std::string error_{};  // the server's own text

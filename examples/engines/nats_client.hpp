@@ -16,6 +16,8 @@
 //   3. With `.reconnect = false`, a broken connection is closed and nothing is sent later. The next
 //      call of `ready` makes another connection.
 //   4. A server that does not reply to a PING for 2 s counts as lost.
+//   5. A subscription may end while messages for it arrive. nats.c frees it too early before 3.6.0
+//      (its issue 637), so the client keeps it until nothing uses it any more.
 //
 // Status of `ready`             Meaning                                     Outcome
 //   NATS_NO_SERVER, NATS_TIMEOUT  no server of the list can be reached      infrastructure
@@ -35,6 +37,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -70,13 +73,23 @@ using nats_ptr = std::unique_ptr<T, nats_destroy<Destroy>>;
 using nats_options = nats_ptr<natsOptions, natsOptions_Destroy>;
 using nats_connection = nats_ptr<natsConnection, natsConnection_Destroy>;
 using nats_jetstream = nats_ptr<jsCtx, jsCtx_Destroy>;
-using nats_subscription = nats_ptr<natsSubscription, natsSubscription_Destroy>;
 using nats_message = nats_ptr<natsMsg, natsMsg_Destroy>;
 using nats_stream_info = nats_ptr<jsStreamInfo, jsStreamInfo_Destroy>;
 using nats_consumer_info = nats_ptr<jsConsumerInfo, jsConsumerInfo_Destroy>;
 using nats_account_info = nats_ptr<jsAccountInfo, jsAccountInfo_Destroy>;
 using nats_ack = nats_ptr<jsPubAck, jsPubAck_Destroy>;
 using nats_metadata = nats_ptr<jsMsgMetaData, jsMsgMetaData_Destroy>;
+
+class nats_client;
+
+/// Leaves a subscription to the client of its connection.
+struct nats_end {
+    nats_client* client;
+    void operator()(natsSubscription* s) const noexcept;
+};
+
+/// `nats_subscription s{nullptr, {&client}}`. It must end before the client does.
+using nats_subscription = std::unique_ptr<natsSubscription, nats_end>;
 
 /// The T** of a call that creates an object; the smart pointer owns it after the call.
 template <class P>
@@ -209,9 +222,24 @@ public:
     {
         jetstream_.reset();
         connection_.reset();
+        ended_.clear();
+    }
+
+    /// Ends a subscription. Its memory is freed after a later round trip: then the thread that reads
+    /// the connection has left it.
+    void end(natsSubscription* s)
+    {
+        natsSubscription_Unsubscribe(s);
+        ended_.emplace_back(s);
+        if (ended_.size() >= many_ended &&
+            natsConnection_FlushTimeout(connection_.get(), flush_wait) == NATS_OK)
+            ended_.clear();
     }
 
 private:
+    static constexpr std::size_t many_ended = 64;
+    static constexpr std::int64_t flush_wait = 100;  ///< Milliseconds.
+
     [[nodiscard]] std::vector<std::string> servers() const
     {
         std::vector<std::string> list;
@@ -264,9 +292,16 @@ private:
     }
 
     nats_settings settings_;
+    /// Destroyed after the connection.
+    std::vector<nats_ptr<natsSubscription, natsSubscription_Destroy>> ended_{};
     nats_connection connection_{};
     nats_jetstream jetstream_{};
 };
+
+inline void nats_end::operator()(natsSubscription* s) const noexcept
+{
+    client->end(s);
+}
 
 /// A stream in files that discards repeated ids.
 struct nats_stream {

@@ -189,7 +189,7 @@ private:
     struct cursor {
         std::string name{};
         std::string inbox{};  ///< The subject of its messages.
-        nats_subscription subscription{};
+        nats_subscription subscription;
         std::optional<std::uint64_t> last{};  ///< Sequence in the stream of the last event.
         std::uint64_t received = 0;           ///< Number in the consumer of the last message.
         std::uint64_t pending = 0;            ///< Messages after it. 0: ask the server.
@@ -251,10 +251,12 @@ private:
             if (found->second->last == last) return found->second.get();
             drop(partition);
         }
-        auto c = std::make_unique<cursor>();
-        c->inbox = new_inbox();
-        c->name = "waybill-" + c->inbox.substr(c->inbox.rfind('.') + 1);
-        c->last = last;
+        const std::string inbox = new_inbox();
+        auto c =
+            std::make_unique<cursor>(cursor{.name = "waybill-" + inbox.substr(inbox.rfind('.') + 1),
+                                            .inbox = inbox,
+                                            .subscription{nullptr, {&client_}},
+                                            .last = last});
         const std::string filter = subject(partition);
         jsConsumerConfig o{};
         natsStatus s = jsConsumerConfig_Init(&o);
@@ -410,7 +412,7 @@ private:
                                                 clock::time_point deadline)
     {
         const std::string inbox = new_inbox() + '.';
-        nats_subscription replies;
+        nats_subscription replies{nullptr, {&client_}};
         natsStatus s =
             natsConnection_SubscribeSync(out(replies), client_.connection(), (inbox + '*').c_str());
         if (s != NATS_OK) return failure("inbox", s);

@@ -384,7 +384,7 @@ private:
     std::string usual_reply_;  ///< Its text before the sequence number.
     nats_client client_;
     natsConnection* subscribed_ = nullptr;  ///< The connection of the subscription.
-    nats_subscription subscription_{};
+    nats_subscription subscription_{nullptr, {&client_}};
     std::string inbox_{};
     bool checked_ = false;
     std::size_t window_ = min_window;  ///< Messages in flight at most.

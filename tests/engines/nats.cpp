@@ -88,7 +88,7 @@ public:
 private:
     engines::nats_client client_;
     bool acknowledges_;
-    engines::nats_subscription subscription_{};
+    engines::nats_subscription subscription_{nullptr, {&client_}};
 };
 
 /// A stream that removes acknowledged messages and refuses new ones above `max_bytes`.
