@@ -56,6 +56,8 @@ inline constexpr error_code amqp_own[]{
     {"released", answer::transient},
     {"modified", answer::transient},
     {"rejected", answer::permanent},  // without a condition
+    // Service Bus Premium, for a batch above 1 MiB.
+    {"amqp:not-allowed", answer::too_large, {}, "received a batch message with no data in it"},
     // No single line is the cause: the next one is not allowed, either. For example, the peer does
     // not know batches, or the user has no permission.
     {"amqp:not-allowed", answer::infrastructure},
@@ -204,12 +206,12 @@ private:
         return clear || amqp_link::has_outcome(d) ? a : answer::outcome_unknown;
     }
 
-    /// The meaning of an outcome or condition by its name alone.
+    /// The meaning of an outcome or condition, with its text if there is one.
     [[nodiscard]] static answer meaning(std::string_view said)
     {
         using waybill::wire::azure_amqp_errors;
         const std::string_view code = said.substr(0, said.find(": "));
-        return waybill::wire::find(amqp_own, azure_amqp_errors, code)
+        return waybill::wire::find(amqp_own, azure_amqp_errors, code, said)
             .value_or(answer::outcome_unknown);
     }
 

@@ -59,6 +59,7 @@ inline constexpr error_code sqs_own[]{
 inline constexpr error_code sqs_entry_own[]{
     {"InternalError", answer::transient},
     {"InternalFailure", answer::transient},
+    {"InvalidParameterValue", answer::too_large, {}, "Message must be shorter than"},
     {"InvalidParameterValue", answer::permanent},
 };
 
@@ -142,7 +143,7 @@ public:
             const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
             if (n && n->of == waybill::wire::extent::item)
                 return waybill::batch_sender::too_large{};
-            const answer a = meaning(sqs_own, r.error).value_or(answer::outcome_unknown);
+            const answer a = meaning(sqs_own, r.error, said_).value_or(answer::outcome_unknown);
             return outcome_of(a, said_, reported(dialect::sqs, said_, c));
         } catch (const http_error& e) {
             said_ = e.what();
@@ -219,8 +220,8 @@ private:
             const std::string code = text_at(e, "Code");
             const bool ours = e.value("SenderFault", false);
             const answer otherwise = ours ? answer::permanent : answer::transient;
-            const answer a = meaning(sqs_entry_own, code).value_or(otherwise);
             said_ = code + ": " + text_at(e, "Message");
+            const answer a = meaning(sqs_entry_own, code, said_).value_or(otherwise);
             faults_.push_back({i, outcome_of(a, said_)});
         });
         for (const bool t : settled) {
@@ -253,10 +254,10 @@ private:
 
     /// A code has two names. The table contains both.
     [[nodiscard]] static std::optional<answer> meaning(std::span<const error_code> own,
-                                                       std::string_view code)
+                                                       std::string_view code, std::string_view text)
     {
-        const auto a = waybill::wire::find(own, waybill::wire::sqs_errors, code);
-        return a ? a : waybill::wire::find(waybill::wire::aws_common_errors, code);
+        const auto a = waybill::wire::find(own, waybill::wire::sqs_errors, code, text);
+        return a ? a : waybill::wire::find(waybill::wire::aws_common_errors, code, text);
     }
 
     [[nodiscard]] static std::string text_at(const nlohmann::json& j, const char* name)

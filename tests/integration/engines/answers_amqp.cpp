@@ -48,6 +48,8 @@ constexpr row rows[]{
     {where::outcome, "amqp:resource-limit-exceeded", "", "failed, transient"},
     {where::outcome, "amqp:decode-error", "", "failed, permanent"},
     {where::outcome, "amqp:not-allowed", "", "failed, cancelled"},
+    {where::outcome, "amqp:not-allowed", "The service received a batch message with no data in it.",
+     "refused 51 of 512"},
     {where::outcome, "amqp:not-implemented", "", "failed, cancelled"},
     {where::outcome, "amqp:unauthorized-access", "", "failed, cancelled"},
     {where::outcome, "com.microsoft:producer-epoch-stolen", "", "failed, ownership_lost"},

@@ -78,12 +78,13 @@ constexpr row sqs_rows[]{
     {"NobodyKnows what?", "unknown"},
 };
 
-// The code of the second entry, and the party at fault.
+// The code of the second entry, its message, and the party at fault.
 constexpr row sqs_entries[]{
     {"InternalError service", "partial 1 transient"},
     {"InternalFailure service", "partial 1 transient"},
     {"InvalidMessageContents sender", "partial 1 permanent"},
     {"InvalidParameterValue sender", "partial 1 permanent"},
+    {"InvalidParameterValue Message must be shorter than 7 bytes. sender", "partial 1 too large"},
     {"KmsAccessDenied sender", "partial 1 cancelled"},
     {"KMS.ThrottlingException sender", "partial 1 throttled"},
     {"NobodyKnows sender", "partial 1 permanent"},
@@ -135,6 +136,7 @@ int main()
                           {"Failed",
                            {{{"Id", "1"},
                              {"Code", r.said.substr(0, space)},
+                             {"Message", r.said.substr(space + 1)},
                              {"SenderFault", r.said.ends_with(" sender")}}}}});
         s.expect("an entry of SQS", r.said, ask_sqs(reply), r.expected);
     }
