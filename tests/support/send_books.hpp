@@ -107,7 +107,6 @@ struct books {
     std::uint64_t replacements = 0;
     std::uint32_t tokens = 0;
     std::uint32_t successes = 0;
-    bool in_doubt = false;  // since the last acceptance, a batch of several ended so
     bool stopped = false;
     bool strict = false;  // a batch has at most one item of a key
     bool has_numbers =
@@ -130,7 +129,7 @@ struct books {
         strict = p.ordered && p.limit.answers_per_entry && !p.may_overtake;
         tokens = p.budget.tokens;
         successes = 0;
-        stopped = has_numbers = doubted = in_doubt = false;
+        stopped = has_numbers = doubted = false;
         quiet = waybill::steady_time::lowest();
     }
 
@@ -182,8 +181,7 @@ struct books {
             if (a.open && a.count > max_items()) n += isolation_weight();
         }
         const std::uint64_t in_flight = std::max(policy.in_flight, 1U);
-        const std::uint64_t width =
-            isolation_width(suspects == none || in_doubt ? 2 * all : suspects);
+        const std::uint64_t width = isolation_width(suspects == none ? 2 * all : suspects);
         return n + isolation_weight() * (in_flight + 1) * width;
     }
     /// The maximum of items in a batch while one of the suspects is to be found.
@@ -220,9 +218,8 @@ struct books {
     {
         if (a.attempts.size() != b.attempts.size() || a.open != b.open || a.stopped != b.stopped ||
             a.has_numbers != b.has_numbers || a.suspects != b.suspects || a.doubted != b.doubted ||
-            a.in_doubt != b.in_doubt || a.quiet != b.quiet || a.tokens != b.tokens ||
-            a.successes != b.successes || a.items.size() != b.items.size() ||
-            a.keys.size() != b.keys.size()) {
+            a.quiet != b.quiet || a.tokens != b.tokens || a.successes != b.successes ||
+            a.items.size() != b.items.size() || a.keys.size() != b.keys.size()) {
             return false;
         }
         for (std::size_t n = 0; n != a.items.size(); ++n) {
@@ -270,7 +267,7 @@ struct books {
             if (policy.ordered) mix(k.from + 64 * k.below + 4096 * k.arrived);
         }
         mix(suspects);
-        mix(tokens + 2U * stopped + 4U * has_numbers + 8U * doubted + 16U * in_doubt);
+        mix(tokens + 2U * stopped + 4U * has_numbers + 8U * doubted);
         mix(static_cast<std::uint64_t>(quiet.since_epoch().count()));
         return h;
     }

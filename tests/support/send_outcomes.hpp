@@ -123,16 +123,8 @@ protected:
         }
         over(*a);
         succeeds();
-        clear_doubt();
         if (suspects == none) return;
         suspects = suspects > a->count ? suspects - a->count : none;
-    }
-
-    // Batches have all their items again after a batch that ended in doubt.
-    void clear_doubt()
-    {
-        if (in_doubt) suspects = none;
-        in_doubt = false;
     }
 
     void succeeds()
@@ -161,7 +153,6 @@ protected:
         using waybill::batch_sender;
         attempt* a = of(e.attempt);
         if (!a) return;
-        clear_doubt();
         maybe_anew(*a);
         // The first answer of each entry counts.
         std::vector<const batch_sender::entry_fault*> of_entry(a->count);
@@ -314,10 +305,6 @@ protected:
         const bool again = policy.on_unknown == waybill::send_policy::when_unknown::repeat &&
                            tries < most_tries() && !stopped;
         if (!again || !spend()) {
-            if (!stopped && a->count > 1) {
-                suspects = std::min<std::uint64_t>(suspects, a->count);
-                doubted = in_doubt = true;
-            }
             for (std::size_t i = a->first; i != a->first + a->count; ++i) {
                 items[members[i]].final = true;
             }

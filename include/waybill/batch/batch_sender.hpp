@@ -321,10 +321,7 @@ public:
         const bool cut = f->unknown_outcomes > 1 && f->sizes.items > 1;
         const bool repeat = policy_.on_unknown == send_policy::when_unknown::repeat &&
                             pace_.may_retry(cut ? 1 : f->unknown_outcomes);
-        if (stopped_ || !repeat || !pace_.spend(now)) {
-            if (!stopped_ && f->sizes.items > 1) doubt_next_sizes(*f);
-            return end_in_doubt(*f, now);
-        }
+        if (stopped_ || !repeat || !pace_.spend(now)) return end_in_doubt(*f, now);
         if (cut) {
             // Its items wait for smaller batches. That uses up no try.
             doubt_size(*f);
@@ -539,8 +536,6 @@ private:
 
     void learn_accepted(const detail::flight& f, std::optional<std::uint64_t> actual)
     {
-        if (doubts_next_) queue_.clear_suspects(unlimited);
-        doubts_next_ = false;
         silence_.accepted(f.sizes, calibrator_);
         calibrator_.accepted(f.sizes, actual, f.full(calibrator_), f.cut);
         // A batch that is smaller because of silences is not full.
@@ -556,15 +551,6 @@ private:
         const std::uint64_t n = f.sizes.items;
         queue_.items().limit_items(f.runs, halve ? n / 2 : n - n / 6, n);
         flights_.mark_older();
-    }
-
-    /// A batch of several items ends without a verdict. Until one is accepted, the next ones have
-    /// half of its items at most.
-    void doubt_next_sizes(const detail::flight& f)
-    {
-        silence_.unanswered(f.sizes, f.cut, calibrator_);
-        queue_.isolate(f.sizes.items);
-        doubts_next_ = true;
     }
 
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
@@ -684,7 +670,6 @@ private:
     aside aside_;
     detail::open_report open_report_;
     bool stopped_ = false;
-    bool doubts_next_ = false;  // the last batches ended without a verdict
 };
 
 }  // namespace waybill::inline v0_2

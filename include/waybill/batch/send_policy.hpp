@@ -39,9 +39,7 @@ struct send_policy {
         /// or fails, its items are sent in other batches. Broker or readers must drop duplicates of
         /// each item.
         repeat,
-        /// Its items end as `in_doubt`. Until a batch is accepted, the next ones have at most half
-        /// of its items.
-        hand_back,
+        hand_back,  ///< Its items end as `in_doubt`.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(when_unknown) noexcept
     {

@@ -244,10 +244,8 @@ TEST_CASE("sender: failures are retried up to max_attempts, the first retries im
 namespace {
 
 // A service that breaks the connection if a request has more than `limit` bytes, or is down. Items
-// have 10 bytes. Returns the bytes of each request until all items have ended. Each has arrived, or
-// is counted in `in_doubt`.
-std::vector<std::uint64_t> requests_of(batch_sender& s, std::uint64_t limit, std::uint64_t down = 0,
-                                       std::uint64_t* in_doubt = nullptr)
+// have 10 bytes. Returns the bytes of each request until all items have ended.
+std::vector<std::uint64_t> requests_of(batch_sender& s, std::uint64_t limit, std::uint64_t down = 0)
 {
     std::vector<std::uint64_t> requests;
     steady_time now = at(0);
@@ -261,8 +259,7 @@ std::vector<std::uint64_t> requests_of(batch_sender& s, std::uint64_t limit, std
                 else s.on(batch_sender::accepted{a.attempt}, now);
             },
             [&](const batch_sender::report& r) {
-                if (in_doubt && r.outcome == item_outcome::in_doubt) *in_doubt += r.items.count;
-                else CHECK(r.outcome == item_outcome::accepted);
+                CHECK(r.outcome == item_outcome::accepted);
                 s.on(batch_sender::reported{r.items}, now);
             },
             [&](const waybill::wait_until& w) { now = w.time; },
@@ -286,39 +283,6 @@ TEST_CASE("sender: silence halves the next batch, and growth ends near the large
     CHECK(s.learnt().limit == before.limit);
     CHECK(s.learnt().refused == before.refused);
     CHECK(s.learnt().items == before.items);
-}
-
-TEST_CASE("sender: after a batch that is handed back in doubt, the next one is smaller")
-{
-    const auto handing_back = [](std::size_t items) {
-        batch_sender s(
-            {.limit = {.bytes = 6'400}, .on_unknown = send_policy::when_unknown::hand_back});
-        for (std::size_t i = 0; i != items; ++i) s.on(batch_sender::queued{10}, at(0));
-        s.on(batch_sender::flushed{}, at(0));
-        return s;
-    };
-    batch_sender s = handing_back(20'000);
-    std::uint64_t in_doubt = 0;
-    const std::vector<std::uint64_t> r = requests_of(s, 1'000, 0, &in_doubt);
-    REQUIRE(r.size() > 10);
-    CHECK(std::vector<std::uint64_t>(r.begin(), r.begin() + 4) ==
-          std::vector<std::uint64_t>{6'400, 3'200, 1'600, 800});
-    CHECK(in_doubt <= 2'000);
-    CHECK(s.maybe_twice() == 0);
-
-    // During an outage fewer and fewer items end in doubt. Then batches are full again at once, if
-    // one was accepted before. Otherwise the sizes are searched.
-    for (const bool accepted_before : {true, false}) {
-        CAPTURE(accepted_before);
-        s = handing_back(20'000);
-        if (accepted_before) {
-            (void)s.next(at(0));
-            s.on(batch_sender::accepted{0}, at(0));
-        }
-        in_doubt = 0;
-        CHECK(requests_of(s, 6'400, 5, &in_doubt).size() <= (accepted_before ? 5 + 33 : 100));
-        CHECK(in_doubt == 640 + 320 + 160 + 80 + 40);
-    }
 }
 
 TEST_CASE("sender: an outage loses nothing and teaches nothing about sizes")
