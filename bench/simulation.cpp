@@ -8,7 +8,7 @@
 // the minimum for known sizes.
 //
 //     simulation [--seeds N] [--scenario S3]... [--evidence N+A]... [--all] [--check] [--trace]
-//                [--json FILE] [--second [--messages N] [--in-flight N]] [--silent]
+//                [--json FILE] [--second [--messages N] [--in-flight N]]
 //
 //   --seeds N      N seeds, from 1 on; the default is 5
 //   --scenario Sx  only this one; can be given several times, as can the next
@@ -22,7 +22,6 @@
 //   --messages N   messages of its scenarios from `season` on, a multiple of 20,000; the default is
 //                  200,000
 //   --in-flight N  requests in flight in these scenarios; the default is 1
-//   --silent       only refusals and outages without an answer (simulation/silent.hpp)
 //
 // Evidence: R a refusal only, H the size of each message of a refused batch, N the batch's size and
 // the limit in a refusal, A the size of accepted batches, E exact sizes from the start. K: the
@@ -50,7 +49,6 @@
 #include "simulation/report.hpp"
 #include "simulation/scenarios.hpp"
 #include "simulation/second_report.hpp"
-#include "simulation/silent.hpp"
 #include "simulation/targets.hpp"
 
 namespace simulation {
@@ -101,7 +99,6 @@ struct options {
     bool second = false;
     std::size_t messages = how_many;  // of the second set
     std::size_t in_flight = 1;        // of the second set
-    bool silent = false;
     const char* json = nullptr;
 
     [[nodiscard]] bool wants(std::size_t number) const
@@ -232,8 +229,6 @@ bool read(int argc, char** argv, options& o)
             o.trace = true;
         } else if (what == "--second") {
             o.second = true;
-        } else if (what == "--silent") {
-            o.silent = true;
         } else if (i + 1 == argc) {
             return false;
         } else if (what == "--json") {
@@ -275,11 +270,10 @@ int main(int argc, char** argv)
         std::fputs(
             "usage: simulation [--seeds N] [--scenario S1..S12]... [--all] [--check] [--trace]\n"
             "                  [--evidence R|H|N|N+A|H+A|H+K|N+A+K|E|peers]... [--json FILE]\n"
-            "                  [--second [--messages N] [--in-flight N]] [--silent]\n",
+            "                  [--second [--messages N] [--in-flight N]]\n",
             stderr);
         return 2;
     }
-    if (o.silent) return simulation::run_and_print_silent(o.seeds, o.only, o.trace) ? 0 : 1;
     int result = o.second ? 0 : simulation::run_all(o);
     if (o.second || (o.only.empty() && o.sees.empty())) {
         const bool good = simulation::run_and_print_second({.seeds = o.seeds,

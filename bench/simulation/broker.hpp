@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "scenarios.hpp"
@@ -51,9 +50,7 @@ struct tally {
     // Sends by their outcomes, and the minimum of sends.
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
-    std::uint64_t unknown = 0;  // accepted, without an answer
-    std::uint64_t silent = 0;   // refused, without an answer
-    std::uint64_t outage = 0;   // without an answer, because the broker was down
+    std::uint64_t unknown = 0;
     std::uint64_t optimum = 0;
     // Bytes of refused sends and of repeated ones.
     std::uint64_t bytes_again = 0;
@@ -61,18 +58,10 @@ struct tally {
     // lost: fits and has not arrived, or was not settled.
     // twice: arrived more than once.
     // wrong: arrived more often than its unknown outcomes allow, in another batch than the one with
-    // the unknown outcome before that was repeated, or out of order; or was settled twice or with
-    // the wrong outcome.
-    // doubted: fits, has not arrived, and was settled as in doubt; not in an outage.
-    // again: was sent again after an unknown outcome.
+    // the unknown outcome, or out of order; or was settled twice or with the wrong outcome.
     std::uint64_t lost = 0;
     std::uint64_t twice = 0;
     std::uint64_t wrong = 0;
-    std::uint64_t doubted = 0;
-    std::uint64_t again = 0;
-
-    /// All requests, except those of outages.
-    [[nodiscard]] std::uint64_t requests() const { return accepted + refused + unknown + silent; }
 
     [[nodiscard]] double ratio() const
     {
@@ -84,46 +73,20 @@ struct tally {
         accepted += t.accepted;
         refused += t.refused;
         unknown += t.unknown;
-        silent += t.silent;
-        outage += t.outage;
         bytes_again += t.bytes_again;
         optimum += t.optimum;
         lost += t.lost;
         twice += t.twice;
         wrong += t.wrong;
-        doubted += t.doubted;
-        again += t.again;
         return *this;
     }
 };
 
-/// Requests without an answer.
-struct faults {
-    double silent = 0;   // fraction of refusals: the connection breaks
-    double outages = 0;  // of each request, the probability that an outage begins
-};
-constexpr std::uint64_t longest_outage = 12;  // requests
-
 class broker {
 public:
-    broker(const scenario& s, const stream& to, const faults& f = {})
-        : to_(to),
-          tells_(s.numbers),
-          unknown_(s.unknown),
-          faults_(f),
-          dice_(s.dice),
-          fault_dice_(s.number + 77),
-          books_(to.messages.size())
+    broker(const scenario& s, const stream& to)
+        : to_(to), tells_(s.numbers), unknown_(s.unknown), dice_(s.dice), books_(to.messages.size())
     {
-    }
-
-    /// The same messages come again. The counts go on.
-    void begin_again()
-    {
-        settle_books();
-        books_.assign(books_.size(), {});
-        unanswered_.clear();
-        next_ = 0;
     }
 
     [[nodiscard]] const stream& messages() const { return to_; }
@@ -142,20 +105,8 @@ public:
             }
             items += s.count;
         }
-        count_again(batch);
-        if (outage_ != 0 || (faults_.outages != 0 && fault_dice_.fraction() < faults_.outages)) {
-            if (outage_ == 0) outage_ = fault_dice_.integer(1, longest_outage);
-            --outage_;
-            ++tally_.outage;
-            return unanswered(batch, a, true);
-        }
         if (a.actual > a.limit || items > most_items) {
-            if (faults_.silent != 0 && fault_dice_.fraction() < faults_.silent) {
-                ++tally_.silent;
-                return unanswered(batch, a, false);
-            }
             a.how = verdict::refused;
-            repeated_ = true;  // its items may be sent in other batches
             ++tally_.refused;
             tally_.bytes_again += a.actual;
             return a;
@@ -165,25 +116,18 @@ public:
         bool again = false;
         for (const stretch& s : batch) {
             for (std::size_t i = s.first; i != s.first + s.count; ++i) {
-                again = arrive(i) || again;
+                again = arrive(i, a.how == verdict::unknown) || again;
             }
         }
-        if (again) tally_.bytes_again += a.actual;
-        if (a.how == verdict::unknown) return unanswered(batch, a, false);
-        unanswered_.clear();
-        return a;
-    }
-
-    /// The sender reports that it does not know whether these messages have arrived.
-    void doubt(stretch s)
-    {
-        for (std::size_t i = s.first; i != s.first + s.count; ++i) {
-            page& p = books_[i];
-            if (p.settled) ++tally_.wrong;
-            p.settled = true;
-            if (p.unanswered == 0) ++tally_.wrong;
-            if (p.arrivals == 0 && !p.down && to_.fits_alone(i)) ++tally_.doubted;
+        if (again) {
+            tally_.bytes_again += a.actual;
+            if (!std::equal(batch.begin(), batch.end(), unanswered_.begin(), unanswered_.end())) {
+                ++tally_.wrong;
+            }
         }
+        unanswered_.clear();
+        if (a.how == verdict::unknown) unanswered_.assign(batch.begin(), batch.end());
+        return a;
     }
 
     /// The sender reports the outcome of these messages: arrived, or refused.
@@ -197,70 +141,27 @@ public:
         }
     }
 
-    /// The counts so far, without what only `close` knows.
-    [[nodiscard]] const tally& so_far() const { return tally_; }
-
     /// Returns the final counts.
     [[nodiscard]] tally close()
     {
-        settle_books();
+        for (std::size_t i = 0; i != books_.size(); ++i) {
+            const page& p = books_[i];
+            if (!p.settled || (p.arrivals == 0 && to_.fits_alone(i))) ++tally_.lost;
+            if (p.arrivals > 1) ++tally_.twice;
+            if (p.arrivals > 1 + p.unanswered) ++tally_.wrong;
+        }
         return tally_;
     }
 
 private:
     struct page {
         std::uint8_t arrivals = 0;
-        std::uint8_t unanswered = 0;  // sends without an answer
-        bool down = false;            // the last of them was in an outage
-        bool again = false;
+        std::uint8_t unanswered = 0;
         bool settled = false;
     };
 
-    void settle_books()
-    {
-        for (std::size_t i = 0; i != books_.size(); ++i) {
-            const page& p = books_[i];
-            if (!p.settled || (p.arrivals == 0 && !p.down && to_.fits_alone(i))) ++tally_.lost;
-            if (p.arrivals > 1) ++tally_.twice;
-            if (p.arrivals > 1 + p.unanswered) ++tally_.wrong;
-        }
-    }
-
-    answer unanswered(std::span<const stretch> batch, answer a, bool down)
-    {
-        a.how = verdict::unknown;
-        repeated_ = std::equal(batch.begin(), batch.end(), unanswered_.begin(), unanswered_.end());
-        unanswered_.assign(batch.begin(), batch.end());
-        for (const stretch& s : batch) {
-            for (std::size_t i = s.first; i != s.first + s.count; ++i) {
-                page& p = books_[i];
-                if (p.unanswered != 255) ++p.unanswered;
-                p.down = down;
-            }
-        }
-        return a;
-    }
-
-    /// Counts messages that are sent again. Before they are sent in another batch, the batch without
-    /// an answer must be repeated.
-    void count_again(std::span<const stretch> batch)
-    {
-        bool any = false;
-        for (const stretch& s : batch) {
-            for (std::size_t i = s.first; i != s.first + s.count; ++i) {
-                page& p = books_[i];
-                if (p.unanswered == 0) continue;
-                any = true;
-                if (!std::exchange(p.again, true)) ++tally_.again;
-            }
-        }
-        if (!any || repeated_ || unanswered_.empty()) return;
-        if (!std::equal(batch.begin(), batch.end(), unanswered_.begin(), unanswered_.end()))
-            ++tally_.wrong;
-    }
-
     /// Records an arrival. Returns whether the message has arrived before.
-    bool arrive(std::size_t i)
+    bool arrive(std::size_t i, bool unanswered)
     {
         page& p = books_[i];
         if (p.arrivals == 0) {
@@ -268,19 +169,16 @@ private:
             next_ = i + 1;
         }
         if (p.arrivals != 255) ++p.arrivals;
+        if (unanswered && p.unanswered != 255) ++p.unanswered;
         return p.arrivals > 1;
     }
 
     const stream& to_;
     bool tells_;
     double unknown_;
-    faults faults_;
     splitmix64 dice_;
-    splitmix64 fault_dice_;
-    std::uint64_t outage_ = 0;  // further requests of an outage
     std::vector<page> books_;
     std::vector<stretch> unanswered_;  // the last batch, if its outcome was unknown
-    bool repeated_ = false;            // that was a repetition
     std::size_t next_ = 0;             // the next message in order
     tally tally_;
 };

@@ -57,9 +57,6 @@ public:
         }
     }
 
-    /// The messages that may have arrived twice.
-    [[nodiscard]] std::uint64_t maybe_twice() const { return sender_ ? sender_->maybe_twice() : 0; }
-
 private:
     /// The size function of a user.
     [[nodiscard]] std::uint64_t seen(const message& m) const
@@ -128,9 +125,10 @@ private:
 
     void settle(broker& to, const waybill::batch_sender::report& x)
     {
-        const stretch items{first_ + x.items.first, x.items.count};
-        if (x.outcome == waybill::item_outcome::in_doubt) to.doubt(items);
-        else to.settle(items, x.outcome == waybill::item_outcome::accepted);
+        // An item in doubt after all its tries has arrived, as each send with an unknown outcome.
+        const bool arrived = x.outcome == waybill::item_outcome::accepted ||
+                             x.outcome == waybill::item_outcome::in_doubt;
+        to.settle({first_ + x.items.first, x.items.count}, arrived);
         sender_->on(waybill::batch_sender::reported{x.items}, now_);
     }
 

@@ -10,13 +10,6 @@ expect_exit 0 --check
 grep -q '^N+A .*refused.*pass' out || fail 'no targets were held'
 expect_exit 0 --json table.json
 grep -q '"S12"' table.json
-cp out first
-
-expect_exit 0 --silent
-awk '/^```/ { on = 0 } on; $0 == "```text bench/run simulation --silent" { on = 1 }' "$WAYBILL_SOURCE/bench/README.md" >shown
-! grep -vxFf out shown || fail 'bench/README.md has these lines, and the simulation does not print them'
-[ "$(grep -c '^S' shown)" = 12 ] || fail 'bench/README.md does not show all twelve scenarios'
-cp first out
 
 # The block is marked with its command in bench/README.md; each of its lines is a line of the output.
 awk '/^```/ { on = 0 } on; $0 == "```text bench/run simulation" { on = 1 }' "$WAYBILL_SOURCE/bench/README.md" >shown

@@ -52,8 +52,7 @@ struct books {
         waybill::fault_kind how = waybill::fault_kind::none;
         bool arrived = false;
         bool maybe = false;  // it was in a batch with unknown outcome
-        // after `maybe`, its batch was refused, failed in part, or was cut after a repetition, so
-        // another batch may have it
+        // after `maybe`, its batch was refused or failed in part, so another batch may have it
         bool anew = false;
         bool refused = false;    // refused alone
         bool final = false;      // failed permanently, or not retried any more
@@ -168,10 +167,9 @@ struct books {
     /// The maximum of remaining work. It shrinks with every answer except `throttled`. A failure
     /// takes one try of an item. A refusal lowers the item limit of its first item; it restores the
     /// repeats of its attempt, and weighs more than they do. So does an isolation, which halves the
-    /// next batch. It grows again when an item ends. Larger batches in flight can fail once each. An
-    /// unknown outcome takes one repeat of an attempt, or cuts it, which is like a refusal. A partial
-    /// failure turns repeats into tries. The end of an item takes all of its remaining work. `all` is
-    /// the final number of items.
+    /// next batch. It grows again when an item ends. Larger batches in flight can fail once each. An unknown outcome takes one repeat of
+    /// an attempt. A partial failure turns repeats into tries. The end of an item takes all of its
+    /// remaining work. `all` is the final number of items.
     [[nodiscard]] std::uint64_t left(std::uint64_t all) const
     {
         std::uint64_t n = 0;

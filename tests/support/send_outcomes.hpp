@@ -275,7 +275,6 @@ protected:
             return over(*a);
         }
         if (e.kind == waybill::fault_kind::permanent) suspects = none;
-        if (retriable(e.kind) && items[members[a->first]].tries != 0) may_be_too_large(*a);
         std::uint32_t tries = 0;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             fails(members[i], e.kind, a->unknowns, tries);
@@ -299,35 +298,15 @@ protected:
         }
         a->away = false;
         ++a->unknowns;
-        // A batch of several items is repeated once. Then it is cut.
-        const bool cut = a->unknowns > 1 && a->count > 1;
-        const std::uint32_t tries = cut ? 1 : a->unknowns;
         const bool again = policy.on_unknown == waybill::send_policy::when_unknown::repeat &&
-                           tries < most_tries() && !stopped;
+                           a->unknowns < most_tries() && !stopped;
         if (!again || !spend()) {
             for (std::size_t i = a->first; i != a->first + a->count; ++i) {
                 items[members[i]].final = true;
             }
             return over(*a);
         }
-        if (!cut) {
-            a->not_before = due(now, a->unknowns, e.random, {});
-            return;
-        }
-        maybe_anew(*a);
-        may_be_too_large(*a);
-        over(*a);
-        const std::uint32_t times = std::min(a->unknowns, most_tries() - 1);
-        quiet = waybill::detail::later(quiet, due(now, times, e.random, {}));
-    }
-
-    // A batch has no verdict for the second time. If it has several items, the next one has fewer.
-    void may_be_too_large(const attempt& a)
-    {
-        if (a.count < 2) return;
-        item& head = items[members[a.first]];
-        head.most = items_after_refusal(a.count, head.most != none, false);
-        doubted = true;
+        a->not_before = due(now, a->unknowns, e.random, {});
     }
 
     // Items that may have arrived can be sent in another batch from now on.

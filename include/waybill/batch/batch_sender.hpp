@@ -16,8 +16,7 @@
 //   3. Batches are cut in queue order, except for items that wait for their key; with one attempt in
 //      flight they arrive in that order.
 //   4. A batch that may have arrived is repeated identically, or its items end as `in_doubt`. If
-//      the repetition has no result either, is too large or fails, its items may be sent in other
-//      batches. `maybe_twice` counts the items that were sent again.
+//      the repetition is too large or fails in part, its items may be sent in other batches.
 //   5. A batch above the limits is a single item that may still fit: the broker decides.
 //   6. If `ordered`, the first arrivals of a key are in queue order, and a key stops at its first
 //      item that does not arrive, until `resumed`. If the broker answers for each entry of a
@@ -40,7 +39,6 @@
 #include <waybill/batch/detail/pace.hpp>
 #include <waybill/batch/detail/send_queue.hpp>
 #include <waybill/batch/detail/settlements.hpp>
-#include <waybill/batch/detail/silence.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
@@ -183,7 +181,7 @@ public:
     {
         detail::flight* f = flight_of(a.attempt, now);
         if (!f) return event_result::stale;
-        learn_accepted(*f, a.actual);
+        calibrator_.accepted(f->sizes, a.actual, f->full(calibrator_), f->cut);
         pace_.succeeded(now);
         queue_.clear_suspects(f->sizes.items);
         if (f->sizes.items == 1) {
@@ -202,12 +200,9 @@ public:
         detail::flight* f = flight_of(r.attempt, now);
         if (!f) return event_result::stale;
         pace_.not_throttled();
-        silence_.answered();
         const std::uint64_t predicted = calibrator_.predict(f->sizes);
-        const detail::item_sum sum = queue_.items().sum_of(f->runs, r.item_sizes);
-        calibrator_.refused(f->sizes, r.actual, r.limit, sum, f->cut);
-        if (detail::calibrator* c = silence_.learnt())
-            c->refused(f->sizes, r.actual, r.limit, sum, f->cut);
+        calibrator_.refused(f->sizes, r.actual, r.limit,
+                            queue_.items().sum_of(f->runs, r.item_sizes), f->cut);
         if (f->sizes.items > 1) flights_.mark_older();
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->runs.front().first;
@@ -253,7 +248,8 @@ public:
         queue_.make_room_for_requests(refused);
         settlements_.make_room(2 * refused + f->runs.size());  // a refused item ends two runs
         if (refused != items) pace_.succeeded(now);
-        learn_accepted(*f, std::nullopt);  // a batch that was accepted in part was not too large
+        // A batch that was accepted in part was not too large.
+        calibrator_.accepted(f->sizes, std::nullopt, f->full(calibrator_), f->cut);
         queue_.find_overtaken(f->runs, [&] {
             using answer = detail::send_queue::entry_answer;
             const entry_fault* e = next_fault();
@@ -301,8 +297,6 @@ public:
             return event_result::applied;
         }
         if (e.kind == fault_kind::permanent) queue_.clear_suspects(unlimited);  // it was alone
-        const bool again = queue_.items()[f->runs.front().first].failed_attempts != 0;
-        if (detail::pace::retriable(e.kind) && again && f->sizes.items > 1) doubt_size(*f);
         settlements_.keep_text(e.text);
         settlements_.make_room(f->sizes.items);
         failures all;
@@ -318,19 +312,9 @@ public:
         if (!f) return event_result::stale;
         ++f->unknown_outcomes;
         queue_.mark_maybe_arrived(f->runs);
-        const bool cut = f->unknown_outcomes > 1 && f->sizes.items > 1;
         const bool repeat = policy_.on_unknown == send_policy::when_unknown::repeat &&
-                            pace_.may_retry(cut ? 1 : f->unknown_outcomes);
+                            pace_.may_retry(f->unknown_outcomes);
         if (stopped_ || !repeat || !pace_.spend(now)) return end_in_doubt(*f, now);
-        if (cut) {
-            // Its items wait for smaller batches. That uses up no try.
-            doubt_size(*f);
-            pace_.failed(now, pace_.may_retry(f->unknown_outcomes) ? f->unknown_outcomes : 1,
-                         u.random, {});
-            queue_.give_back(f->runs);
-            end_flight(*f, now, draft_change::recut);
-            return event_result::applied;
-        }
         f->in_flight = false;
         f->not_before = pace_.retry_at(now, f->unknown_outcomes, u.random, {});
         return event_result::applied;
@@ -345,10 +329,7 @@ public:
     }
 
     /// The knowledge so far, to be stored for the next sender.
-    [[nodiscard]] calibration learnt() const noexcept
-    {
-        return silence_.learnt(calibrator_).state();
-    }
+    [[nodiscard]] calibration learnt() const noexcept { return calibrator_.state(); }
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
     /// The number of the next item to be queued.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
@@ -534,25 +515,6 @@ private:
         });
     }
 
-    void learn_accepted(const detail::flight& f, std::optional<std::uint64_t> actual)
-    {
-        silence_.accepted(f.sizes, calibrator_);
-        calibrator_.accepted(f.sizes, actual, f.full(calibrator_), f.cut);
-        // A batch that is smaller because of silences is not full.
-        if (detail::calibrator* c = silence_.learnt()) c->accepted(f.sizes, actual, false, f.cut);
-    }
-
-    /// A batch of several items has no verdict for the second time. The next one is smaller: half of
-    /// it if none was accepted yet, or if it was smaller already.
-    void doubt_size(const detail::flight& f)
-    {
-        const bool halve = calibrator_.accepted_bytes() == 0 || queue_.items().is_limited(f.runs);
-        silence_.unanswered(f.sizes, f.cut, calibrator_);
-        const std::uint64_t n = f.sizes.items;
-        queue_.items().limit_items(f.runs, halve ? n / 2 : n - n / 6, n);
-        flights_.mark_older();
-    }
-
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
     /// repeated.
     event_result end_in_doubt(detail::flight& f, steady_time now)
@@ -660,7 +622,6 @@ private:
 
     send_policy policy_;
     detail::calibrator calibrator_;
-    detail::silence silence_;
     detail::send_queue queue_;
     detail::pace pace_;
     detail::flights flights_;

@@ -35,9 +35,8 @@ struct send_policy {
 
     /// The treatment of a batch whose outcome is unknown.
     enum class when_unknown : std::uint8_t {
-        /// The identical batch is sent again. If this repetition has no result either, is too large
-        /// or fails, its items are sent in other batches. Broker or readers must drop duplicates of
-        /// each item.
+        /// The identical batch is sent again; if this repetition is too large or fails in part, its
+        /// items are sent in other batches. Broker or readers must drop duplicates of each item.
         repeat,
         hand_back,  ///< Its items end as `in_doubt`.
     };

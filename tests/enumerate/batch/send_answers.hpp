@@ -44,14 +44,6 @@ struct answer {
         return delayed.size() == items;
     }
 
-    /// True if the whole batch may have been lost, and may be sent again.
-    [[nodiscard]] bool has_no_verdict() const
-    {
-        const auto* x = waybill::get_if<batch_sender::failed>(&what);
-        return waybill::holds_alternative<batch_sender::outcome_unknown>(what) ||
-               (x && (x->kind == fault_kind::transient || x->kind == fault_kind::infrastructure));
-    }
-
     [[nodiscard]] event on(std::uint64_t attempt) const
     {
         event e = what;
@@ -78,11 +70,9 @@ struct plan {
     int wide = 0;            // the number of first answers that may be any answer; -1: all
     int narrow = 0;          // the number of further answers from a short list; later ones accept
     hearing noise = hearing::all_noise;
-    bool at_once = true;  // an answer may come without `started`
-    int resumes = 0;      // keys that may be resumed
-    int throttles = -1;   // throttled answers; -1: no limit of their own
-    // batches of several without a verdict that had an earlier try; -1: no limit
-    int silences = -1;
+    bool at_once = true;    // an answer may come without `started`
+    int resumes = 0;        // keys that may be resumed
+    int throttles = -1;     // throttled answers; -1: no limit of their own
     bool canonical = true;  // simulations that differ in names only count as one
     bool numbers = true;    // answers may contain sizes and limits
     // Entries may be throttled, too large or unknown, and a batch of several may fail for good. Both

@@ -20,7 +20,6 @@ using namespace waybill;
 
 enum class wrong {
     cuts_unknown_anew,
-    never_cuts_unknown,
     repeats_what_arrived,
     takes_partial_for_all,
     does_not_shrink,
@@ -82,10 +81,6 @@ public:
         } else if constexpr (W == wrong::cuts_unknown_anew &&
                              std::is_same_v<E, batch_sender::outcome_unknown>) {
             return s_.on(batch_sender::throttled{e.attempt}, now);
-        } else if constexpr (W == wrong::never_cuts_unknown &&
-                             std::is_same_v<E, batch_sender::outcome_unknown>) {
-            if (repeated) return s_.on(batch_sender::throttled{e.attempt}, now);
-            return s_.on(e, now);
         } else if constexpr (W == wrong::repeats_what_arrived &&
                              std::is_same_v<E, batch_sender::accepted>) {
             return s_.on(batch_sender::outcome_unknown{e.attempt}, now);

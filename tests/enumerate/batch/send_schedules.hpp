@@ -55,7 +55,6 @@ public:
         simulation& w = next_;
         w.resumes = plan_.resumes;
         w.throttles = plan_.throttles;
-        w.silences = plan_.silences;
         w.wide = plan_.wide;
         w.narrow = plan_.narrow;
         if (!plan_.streaming) {
@@ -103,7 +102,6 @@ private:
         audit a;
         int resumes = 0;
         int throttles = 0;
-        int silences = 0;
         int wide = 0;
         int narrow = 0;
         unsigned waits = 0;  // consecutive waits
@@ -113,10 +111,9 @@ private:
 
         friend bool operator==(const simulation& x, const simulation& y)
         {
-            return x.resumes == y.resumes && x.throttles == y.throttles &&
-                   x.silences == y.silences && x.wide == y.wide && x.narrow == y.narrow &&
-                   x.waits == y.waits && x.now == y.now && x.queued == y.queued &&
-                   x.flushed == y.flushed && x.a == y.a && x.m == y.m;
+            return x.resumes == y.resumes && x.throttles == y.throttles && x.wide == y.wide &&
+                   x.narrow == y.narrow && x.waits == y.waits && x.now == y.now &&
+                   x.queued == y.queued && x.flushed == y.flushed && x.a == y.a && x.m == y.m;
         }
     };
 
@@ -287,8 +284,7 @@ private:
             h ^= h >> 29;
         };
         mix(static_cast<std::uint64_t>(w.now.since_epoch().count()));
-        mix(static_cast<std::uint64_t>(w.throttles +
-                                       16 * (w.silences + 16 * (w.wide + 256 * w.narrow))));
+        mix(static_cast<std::uint64_t>(w.throttles + 16 * (w.wide + 256 * w.narrow)));
         if constexpr (std::is_same_v<Machine, batch_sender>) mix(send_canonical::digest(w.m));
         if constexpr (requires { w.m.inside(); }) mix(send_canonical::digest(w.m.inside()));
         if constexpr (requires { w.m.learnt(); }) {
@@ -331,22 +327,13 @@ private:
     void answer_all(const node& v, std::uint64_t n, std::size_t items,
                     const waybill::batch_sender::send* sending)
     {
-        const audit& told = v.w.a;
-        const bool before = n < told.attempts.size();
-        const std::uint64_t first =
-            sending ? (*sending->items.begin()).first : told.members[told.attempts[n].first];
-        const bool again = items > 1 && ((before && told.attempts[n].unknowns != 0) ||
-                                         told.items[first].tries != 0);
         for (const answer& x : answers(v.w, items)) {
             const bool throttles = x.only_delays(items);
             if (throttles && v.w.throttles == 0) continue;
-            const bool silent = again && x.has_no_verdict();
-            if (silent && v.w.silences == 0) continue;
             const std::int64_t sends = (sending ? 1 : 0) - (throttles ? 1 : 0);
             go(v, {x.name.c_str(), n}, sends, [&](simulation& w) {
                 if (sending) w.a.sent(*sending, w.now);
                 if (throttles && w.throttles > 0) --w.throttles;
-                if (silent && w.silences > 0) --w.silences;
                 if (w.wide > 0) --w.wide;
                 else if (w.wide == 0 && w.narrow > 0) --w.narrow;
                 const event e = x.on(n);

@@ -95,8 +95,8 @@ struct broker {
         RC_ASSERT(at->second == attempt || anew.count(i.id) != 0);
     }
 
-    // After an unknown outcome, a batch may be cut again only after its repetition: if that was
-    // refused, failed, or had no result either.
+    // After an unknown outcome, a batch may be cut again only after a refusal, a partial failure or a
+    // permanent one.
     void let_go(const std::vector<item>& batch, std::uint64_t attempt)
     {
         if (unknown.count(attempt) == 0) return;
@@ -138,14 +138,14 @@ struct broker {
                 .random = roll.share()};
         }
         if (mood == 1) {
-            let_go(batch, attempt);
-            return batch_sender::failed{0, how(), "no", roll.share()};
+            const fault_kind kind = how();
+            if (kind == fault_kind::permanent) let_go(batch, attempt);
+            return batch_sender::failed{0, kind, "no", roll.share()};
         }
         if (mood == 2) {
             if (roll(2) == 0) {
                 for (const item& i : batch) take(i, attempt);
             }
-            let_go(batch, attempt);
             unknown.insert(attempt);
             return batch_sender::outcome_unknown{.random = roll.share()};
         }

@@ -156,15 +156,6 @@ static_assert(taught(in_kilobytes, acceptance{of(10, 1), 300, false}).limit() ==
 static_assert(taught(in_kilobytes, acceptance{of(250, 2), {}, false}).limit() == 256);
 static_assert(refuted.state().for_limits({.bytes = 1'000}).refuted_limit == 0);
 static_assert(calibrator(refuted.state()) == refuted);
-
-// A predicted size is no evidence against the limit. A reported or exactly known one is.
-constexpr calibrator sizes_known =
-    taught(calibrator(standard, 5), refusal{of(900, 10), 1'400, 1'000});
-static_assert(sizes_known.predict(of(900, 10)) > 1'000);
-static_assert(taught(sizes_known, acceptance{of(900, 10), {}, false}).limit() == 1'000);
-static_assert(taught(sizes_known, acceptance{of(900, 10), {}, false}).state().refuted_limit == 0);
-static_assert(taught(sizes_known, acceptance{of(900, 10), 1'300}).limit() == 1'300);
-static_assert(taught(sizes_known, acceptance{exactly(1'200, 10)}).limit() == 1'210);
 static_assert(waybill::merged(refuted.state(), calibrator(large, 54).state()).refuted_limit == 256);
 
 // A higher limit without a plausible explanation is only probed.

@@ -282,7 +282,7 @@ TEST_CASE("send_all: after a stop between two calls, the remaining items are uns
     CHECK(u.sends == 1);
 }
 
-TEST_CASE("send_all: contradictory results are unknown outcomes")
+TEST_CASE("send_all: after contradictory results the items are in_doubt")
 {
     const std::vector<std::string> words{"a", "b"};
     batch_sender s(policy(2));
@@ -297,12 +297,8 @@ TEST_CASE("send_all: contradictory results are unknown outcomes")
     r += send_all(words, size, s, b, at(100));
     CHECK(r.waiting == at(300));
     r += send_all(words, size, s, b, at(300));
-    CHECK(r.waiting == at(400));
-    r += send_all(words, size, s, b, at(400));
-    // The batch and its repetition had no valid result, so it is cut. Alone, each item arrives.
-    CHECK(b.attempts == std::vector<std::uint64_t>{0, 0, 1, 1, 2});
-    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted}});
-    CHECK(r.maybe_twice == 2);
+    CHECK(b.attempts == std::vector<std::uint64_t>{0, 0, 0});
+    CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::in_doubt}});
 }
 
 TEST_CASE("send_all: reads the clock in every step, and returns to wait")

@@ -89,9 +89,6 @@ public:
     /// The highest known limit in bytes. Higher than `limit()` if the broker reported a lower one.
     [[nodiscard]] constexpr std::uint64_t ceiling() const noexcept { return ceiling_; }
 
-    /// The largest predicted size of an accepted batch since the limit changed; 0 if there is none.
-    [[nodiscard]] constexpr std::uint64_t accepted_bytes() const noexcept { return accepted_; }
-
     /// The estimated bytes of an item beyond its body, rounded up. Valid if bodies keep their size
     /// on the wire (ratio 1).
     [[nodiscard]] constexpr std::uint64_t header() const noexcept
@@ -224,11 +221,8 @@ public:
         if (size > accepted_) accepted_ = lesser(size, unlimited - 1);
         if (accepted_ >= refused_) {  // the limit was raised, to an unknown value
             refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
+            if (refused_ > limit_) refused_ = unlimited;
             if (probe) probe_after_ = min_probe_after;
-            if (refused_ > limit_) {  // the end of the search
-                refused_ = unlimited;
-                consecutive_accepted_ = 0;
-            }
         }
         const bool doubted = limit_in_doubt() || refused_ != unlimited ||
                              (b.estimated_items != 0 && !items_.counts_as_exact());

@@ -164,20 +164,6 @@ public:
         return result;
     }
 
-    /// True if a batch that begins with the first item of `runs` has a maximum of items.
-    [[nodiscard]] bool is_limited(const std::vector<item_range>& runs)
-    {
-        return (*this)[runs.front().first].max_items != send_item::no_maximum;
-    }
-
-    /// A batch that begins with the first item of `runs` has at most `most` items from now on, and
-    /// fewer than `items`, the number of its items. `items` must be at least 2.
-    void limit_items(const std::vector<item_range>& runs, std::uint64_t most, std::uint64_t items)
-    {
-        (*this)[runs.front().first].max_items =
-            static_cast<std::uint16_t>(lesser(lesser(most, items - 1), send_item::no_maximum - 1U));
-    }
-
     /// After a refused batch of `items` items, its first item stores a maximum for the items of a
     /// batch that begins with it: fewer than now. So the next batch is smaller, whatever was learnt.
     /// From the second refusal on, the maximum is half of `items`, or at most 7/8 if the size of the
@@ -185,9 +171,11 @@ public:
     void learn_refusal(const std::vector<item_range>& runs, std::uint64_t items,
                        std::span<const std::uint64_t> reported_sizes, bool size_known)
     {
-        limit_items(runs,
-                    is_limited(runs) ? (size_known ? items - items / 8 : items / 2) : items - 1,
-                    items);
+        send_item& first = (*this)[runs.front().first];
+        std::uint64_t max_items = lesser(items - 1, send_item::no_maximum - 1U);
+        if (first.max_items != send_item::no_maximum)
+            max_items = size_known ? lesser(max_items, items - items / 8) : items / 2;
+        first.max_items = static_cast<std::uint16_t>(max_items);
         if (reported_sizes.empty()) return;
         const std::uint64_t* reported = reported_sizes.data();
         for_each(runs, [&](send_item& i) {
